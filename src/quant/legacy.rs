@@ -1,0 +1,104 @@
+//! Blocks of 32 elements with one scale, feature `legacy`.
+
+use super::unpack::{each, f16, nibbles, scale, scale_add, split};
+
+/// `Q4_0`: 4-bit codes around zero, one block of 32 elements.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
+///
+/// An element is `d × (code − 8)`, as in ggml's `dequantize_row_q4_0`. Never panics.
+pub fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
+    let [d0, d1, codes @ ..] = block;
+    let codes = nibbles(codes).map(|half| each(&half, |code| code.wrapping_sub(8).cast_signed()));
+    scale(codes.as_flattened(), f16([*d0, *d1]), out);
+}
+
+/// `Q4_1`: 4-bit codes above a minimum, one block of 32 elements.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | `m`, f16 |
+/// | 4 | 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
+///
+/// An element is `d × code + m`, as in ggml's `dequantize_row_q4_1`. Never panics.
+pub fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
+    let [d0, d1, m0, m1, codes @ ..] = block;
+    scale_add(nibbles(codes).as_flattened(), f16([*d0, *d1]), f16([*m0, *m1]), out);
+}
+
+/// `Q5_0`: 5-bit codes around zero, one block of 32 elements.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 32 bits: the fifth bit of each code, the first one lowest |
+/// | 6 | 16 bytes: low four bits of codes 0 to 15 in the low nibbles, of 16 to 31 in the high ones |
+///
+/// An element is `d × (code − 16)`, as in ggml's `dequantize_row_q5_0`. Never panics.
+pub fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
+    let [d0, d1, rest @ ..] = block;
+    let (high, low) = split(rest);
+    let codes = five_bits(low, high).map(|half| each(&half, |code| code.wrapping_sub(16).cast_signed()));
+    scale(codes.as_flattened(), f16([*d0, *d1]), out);
+}
+
+/// `Q5_1`: 5-bit codes above a minimum, one block of 32 elements.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | `m`, f16 |
+/// | 4 | 32 bits: the fifth bit of each code, the first one lowest |
+/// | 8 | 16 bytes: low four bits of codes 0 to 15 in the low nibbles, of 16 to 31 in the high ones |
+///
+/// An element is `d × code + m`, as in ggml's `dequantize_row_q5_1`. Never panics.
+pub fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
+    let [d0, d1, m0, m1, rest @ ..] = block;
+    let (high, low) = split(rest);
+    scale_add(five_bits(low, high).as_flattened(), f16([*d0, *d1]), f16([*m0, *m1]), out);
+}
+
+/// `Q8_0`: 8-bit codes, one block of 32 elements.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 32 signed bytes: the codes |
+///
+/// An element is `d × code`, as in ggml's `dequantize_row_q8_0`. Never panics.
+pub fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
+    let [d0, d1, codes @ ..] = block;
+    scale(&each(codes, u8::cast_signed), f16([*d0, *d1]), out);
+}
+
+/// `Q8_1`: 8-bit codes and their sum, one block of 32 elements.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | `d` times the sum of the codes, f16: not needed here |
+/// | 4 | 32 signed bytes: the codes |
+///
+/// An element is `d × code`. ggml makes these blocks for its dot products and has no function that
+/// dequantizes them. Never panics.
+pub fn q8_1(block: &[u8; 36], out: &mut [f32; 32]) {
+    let [d0, d1, _, _, codes @ ..] = block;
+    scale(&each(codes, u8::cast_signed), f16([*d0, *d1]), out);
+}
+
+/// Codes from their low four bits and their fifth bit.
+#[inline(always)]
+fn five_bits(low: &[u8; 16], high: &[u8; 4]) -> [[u8; 16]; 2] {
+    let mut codes = nibbles(low);
+    let (groups, _) = codes.as_flattened_mut().as_chunks_mut::<8>();
+    for (codes, bits) in groups.iter_mut().zip(high) {
+        for (code, mask) in codes.iter_mut().zip([1, 2, 4, 8, 16, 32, 64, 128]) {
+            *code |= if bits & mask == 0 { 0 } else { 16 };
+        }
+    }
+    codes
+}

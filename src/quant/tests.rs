@@ -1,0 +1,136 @@
+//! Big-endian blocks: each is made from a little-endian one by a table of its own, and must give the same values.
+//! That little-endian blocks give the right ones is what `tests/golden.rs` shows.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::dequantize;
+use crate::{ByteOrder, DequantizeError, TensorType};
+
+/// Each type with the numbers in its block, as (offset, bytes), except those that are `AMBIGUOUS`.
+const NUMBERS: &[(TensorType, &[(usize, usize)])] = &[
+    (TensorType::F32, &[(0, 4)]),
+    (TensorType::F16, &[(0, 2)]),
+    (TensorType::Q4_0, &[(0, 2)]),
+    (TensorType::Q4_1, &[(0, 2), (2, 2)]),
+    (TensorType::Q8_0, &[(0, 2)]),
+    (TensorType::Q8_1, &[(0, 2), (2, 2)]),
+    (TensorType::Q2_K, &[(80, 2), (82, 2)]),
+    (TensorType::Q3_K, &[(108, 2)]),
+    (TensorType::Q4_K, &[(0, 2), (2, 2)]),
+    (TensorType::Q5_K, &[(0, 2), (2, 2)]),
+    (TensorType::Q6_K, &[(208, 2)]),
+    (TensorType::Q8_K, &[(0, 4), (260, 2), (290, 2)]), // two of the 16 sums, which no kernel reads
+    (TensorType::I8, &[]),
+    (TensorType::I16, &[(0, 2)]),
+    (TensorType::I32, &[(0, 4)]),
+    (TensorType::I64, &[(0, 8)]),
+    (TensorType::F64, &[(0, 8)]),
+    (TensorType::BF16, &[(0, 2)]),
+];
+
+const AMBIGUOUS: &[TensorType] = &[TensorType::Q5_0, TensorType::Q5_1];
+
+/// Types that cannot be dequantized yet.
+const NO_KERNEL: &[TensorType] = &[
+    TensorType::IQ2_XXS,
+    TensorType::IQ2_XS,
+    TensorType::IQ3_XXS,
+    TensorType::IQ1_S,
+    TensorType::IQ4_NL,
+    TensorType::IQ3_S,
+    TensorType::IQ2_S,
+    TensorType::IQ4_XS,
+    TensorType::IQ1_M,
+    TensorType::TQ1_0,
+    TensorType::TQ2_0,
+    TensorType::MXFP4,
+    TensorType::NVFP4,
+    TensorType::Q1_0,
+    TensorType::Q2_0,
+];
+
+/// Whether the type's family is in this build.
+fn on(tensor_type: TensorType) -> bool {
+    !matches!(
+        dequantize(tensor_type, ByteOrder::Little, &mut &[][..], &mut []),
+        Err(DequantizeError::FamilyOff { .. })
+    )
+}
+
+/// Bytes without a pattern: every scale, infinite and NaN ones too, comes up now and then.
+fn fill(bytes: &mut [u8]) {
+    let mut state = 0x9e37_79b9_u32;
+    for byte in bytes {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        *byte = (state >> 24) as u8;
+    }
+}
+
+#[test]
+fn every_type_is_listed_once() {
+    for tensor_type in TensorType::ALL {
+        let lists = [
+            NUMBERS.iter().filter(|(listed, _)| listed == tensor_type).count(),
+            AMBIGUOUS.iter().filter(|listed| *listed == tensor_type).count(),
+            NO_KERNEL.iter().filter(|listed| *listed == tensor_type).count(),
+        ];
+        assert_eq!(lists.iter().sum::<usize>(), 1, "{tensor_type}");
+    }
+}
+
+#[test]
+fn big_endian_blocks_give_the_values_of_little_endian_ones() {
+    const BLOCKS: usize = 40;
+    for (tensor_type, numbers) in NUMBERS.iter().filter(|(tensor_type, _)| on(*tensor_type)) {
+        let block_bytes = tensor_type.block_bytes().unwrap() as usize;
+        let elements = tensor_type.block_elements().unwrap() as usize * BLOCKS;
+        let mut little = [0; 292 * BLOCKS];
+        fill(&mut little[..block_bytes * BLOCKS]);
+        let mut big = little;
+        for block in big[..block_bytes * BLOCKS].chunks_exact_mut(block_bytes) {
+            for (offset, width) in *numbers {
+                block[*offset..offset + width].reverse();
+            }
+        }
+
+        let mut values = [[0.0_f32; 256 * BLOCKS]; 2];
+        for ((order, bytes), values) in
+            [(ByteOrder::Little, &little), (ByteOrder::Big, &big)].into_iter().zip(&mut values)
+        {
+            let mut src = &bytes[..block_bytes * BLOCKS];
+            assert_eq!(dequantize(*tensor_type, order, &mut src, values), Ok(elements), "{tensor_type}");
+            assert!(src.is_empty());
+        }
+        for (little, big) in values[0].iter().zip(&values[1]) {
+            assert!(little.to_bits() == big.to_bits() || little.is_nan() && big.is_nan(), "{tensor_type}");
+        }
+    }
+}
+
+#[test]
+fn fields_are_swapped_where_they_are() {
+    const FIELDS: &[super::Field] =
+        &[super::Field { width: 4, start: 0, count: 1 }, super::Field { width: 2, start: 6, count: 2 }];
+    let mut block = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+    super::swap_fields(&mut block, FIELDS);
+    assert_eq!(block, [3, 2, 1, 0, 4, 5, 7, 6, 9, 8, 10, 11]);
+}
+
+#[test]
+fn ambiguous_types_are_refused_in_big_endian_only() {
+    for tensor_type in AMBIGUOUS.iter().copied().filter(|tensor_type| on(*tensor_type)) {
+        let mut out = [0.0; 256];
+        let mut src = &[0; 128][..];
+        let error = Err(DequantizeError::AmbiguousByteOrder { tensor_type });
+        assert_eq!(dequantize(tensor_type, ByteOrder::Big, &mut src, &mut out), error);
+        assert_eq!(src.len(), 128);
+        assert!(dequantize(tensor_type, ByteOrder::Little, &mut src, &mut out).is_ok());
+        assert!(src.len() < 128);
+    }
+}
