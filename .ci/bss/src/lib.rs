@@ -26,8 +26,7 @@ pub static DECODER: Shared<Decoder<[TensorSlot; 8]>> =
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn decode(bytes: *const u8, len: usize) -> bool {
     // SAFETY: as asked of the caller.
-    let (decoder, mut input) =
-        unsafe { (&mut *DECODER.0.get(), core::slice::from_raw_parts(bytes, len)) };
+    let (decoder, mut input) = unsafe { (&mut *DECODER.0.get(), core::slice::from_raw_parts(bytes, len)) };
     while let Ok(event) = decoder.decode(&mut input) {
         if event.is_none() {
             return decoder.finish().is_ok();
