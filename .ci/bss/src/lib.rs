@@ -1,0 +1,57 @@
+//! What a decoder costs the memory of a microcontroller. Nothing here runs: `check` beside this project reads the
+//! symbols of the library that comes out.
+
+#![no_std]
+
+use core::cell::UnsafeCell;
+use core::mem::size_of;
+use weightstream::{Decoder, Error, TensorSlot};
+
+/// A static that may change, as firmware keeps one behind a lock or a critical section.
+#[repr(transparent)]
+pub struct Shared<T>(UnsafeCell<T>);
+
+// SAFETY: `decode` asks its caller for exclusive use, and nothing else touches the content.
+unsafe impl<T> Sync for Shared<T> {}
+
+#[unsafe(no_mangle)]
+pub static DECODER: Shared<Decoder<[TensorSlot; 8]>> =
+    Shared(UnsafeCell::new(Decoder::new([TensorSlot::EMPTY; 8])));
+
+/// Brings the whole decoder into the library, so that what it needs in `.data` would show.
+///
+/// # Safety
+///
+/// `bytes` points to `len` bytes, and no other call is going on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn decode(bytes: *const u8, len: usize) -> bool {
+    // SAFETY: as asked of the caller.
+    let (decoder, mut input) = unsafe { (&mut *DECODER.0.get(), core::slice::from_raw_parts(bytes, len)) };
+    while let Ok(event) = decoder.decode(&mut input) {
+        if event.is_none() {
+            return decoder.finish().is_ok();
+        }
+    }
+    false
+}
+
+/// Sizes are read off symbols as long as the types.
+macro_rules! size {
+    ($symbol:ident, $type:ty, at most $bytes:literal) => {
+        #[unsafe(no_mangle)]
+        pub static $symbol: [u8; size_of::<$type>()] = [0; size_of::<$type>()];
+        const _: () = assert!(
+            size_of::<$type>() <= $bytes,
+            concat!(stringify!($type), " is larger than ", $bytes, " bytes")
+        );
+    };
+}
+
+size!(SIZE_OF_DECODER, Decoder, at most 768);
+size!(SIZE_OF_TENSOR_SLOT, TensorSlot, at most 40);
+size!(SIZE_OF_ERROR, Error, at most 32);
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
