@@ -1,7 +1,294 @@
-//! What can go wrong, as values that are `Copy` and hold no input.
+//! What can be wrong with a file, where, and in which part of it.
 
-use crate::TensorType;
 use core::fmt;
+
+use crate::tensor_type::TensorType;
+
+/// What is wrong with the bytes, and where.
+///
+/// `Copy` and 32 bytes at most. It holds no input: the name of the key or tensor in hand is in
+/// [`Context`](crate::Context) as long as the decoder lives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Error {
+    offset: u64,
+    first: u64,
+    second: u64,
+    index: u32,
+    section: Section,
+    code: Code,
+}
+
+/// The part of a file that was being read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Section {
+    /// Magic, version and counts.
+    #[default]
+    Header,
+    /// Metadata: keys and their values.
+    Metadata,
+    /// The tensor descriptions, and what is checked when the last one has been read.
+    Tensors,
+    /// The padding before the tensor data, and the data.
+    Data,
+}
+
+/// The index of an error that belongs to no entry and no tensor.
+const NO_INDEX: u32 = u32::MAX;
+
+impl Error {
+    /// What an untouched decoder holds: all zero, so that a static one needs no initialised memory.
+    pub(crate) const NONE: Self =
+        Self { offset: 0, first: 0, second: 0, index: 0, section: Section::Header, code: Code::Internal };
+
+    pub(crate) fn new(kind: ErrorKind, offset: u64, section: Section, index: Option<u64>) -> Self {
+        let (code, first, second) = kind.pack();
+        let index = index.map_or(NO_INDEX, |index| u32::try_from(index).unwrap_or(NO_INDEX));
+        Self { offset, first, second, index, section, code }
+    }
+
+    /// Absolute offset in bytes of the first byte of the field that is wrong or missing; of a whole tensor
+    /// description where the fault is in how its fields go together. Never panics.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The section of the file that was being read. Never panics.
+    #[must_use]
+    pub const fn section(&self) -> Section {
+        self.section
+    }
+
+    /// Index of the metadata entry or of the tensor, from 0 in file order; `None` in the header, and where no
+    /// single one is meant. Never panics.
+    #[must_use]
+    pub const fn index(&self) -> Option<u32> {
+        if self.index == NO_INDEX { None } else { Some(self.index) }
+    }
+
+    /// What is wrong. Never panics.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        self.code.unpack(self.first, self.second)
+    }
+
+    /// A stable name of the kind, such as `gguf.bad_magic`, for logs and for programs in other languages.
+    /// Never panics.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.code.name()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (", self.kind())?;
+        match (self.section, self.index()) {
+            (Section::Header, _) => write!(f, "header")?,
+            (Section::Metadata, Some(index)) => write!(f, "entry {index}")?,
+            (Section::Metadata, None) => write!(f, "metadata")?,
+            (Section::Tensors, Some(index)) => write!(f, "tensor {index}")?,
+            (Section::Tensors, None) => write!(f, "tensors")?,
+            (Section::Data, Some(index)) => write!(f, "data of tensor {index}")?,
+            (Section::Data, None) => write!(f, "data")?,
+        }
+        write!(f, ", offset {})", self.offset)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind())
+            .field("offset", &self.offset)
+            .field("section", &self.section)
+            .field("index", &self.index())
+            .finish()
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for Error {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{} ({} {}, offset {})", self.kind(), self.section, self.index(), self.offset);
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// One row a kind: its doc, name, the (at most two) numbers it carries, its stable code, its message.
+macro_rules! error_kinds {
+    ($( $(#[doc = $doc:literal])+ $kind:ident $({ $first:ident $(, $second:ident)? })? = $code:literal, $message:literal; )+) => {
+        /// What is wrong with a file. Numbers are bytes, counts or ids as the field's name says.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "the numbers are named and explained by their variant")]
+        pub enum ErrorKind {
+            $( $(#[doc = $doc])+ #[doc = concat!("\n\nCode: `", $code, "`.")] $kind $({ $first: u64 $(, $second: u64)? })?, )+
+        }
+
+        /// An [`ErrorKind`] without its numbers: what an [`Error`] stores of it.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        enum Code {
+            $( $kind, )+
+        }
+
+        impl ErrorKind {
+            const fn pack(self) -> (Code, u64, u64) {
+                match self {
+                    $( Self::$kind $({ $first $(, $second)? })? => {
+                        let numbers: &[u64] = &[$( $first $(, $second)? )?];
+                        match *numbers {
+                            [first, second] => (Code::$kind, first, second),
+                            [first] => (Code::$kind, first, 0),
+                            _ => (Code::$kind, 0, 0),
+                        }
+                    } )+
+                }
+            }
+        }
+
+        impl Code {
+            #[allow(unused_variables, reason = "not every kind carries two numbers")]
+            const fn unpack(self, first: u64, second: u64) -> ErrorKind {
+                match self {
+                    $( Self::$kind => {
+                        $( let $first = first; $( let $second = second; )? )?
+                        ErrorKind::$kind $({ $first $(, $second)? })?
+                    } )+
+                }
+            }
+
+            const fn name(self) -> &'static str {
+                match self {
+                    $( Self::$kind => $code, )+
+                }
+            }
+        }
+
+        impl fmt::Display for ErrorKind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $( Self::$kind $({ $first $(, $second)? })? => write!(f, $message), )+
+                }
+            }
+        }
+    };
+}
+
+error_kinds! {
+    /// A condition that cannot happen did: a fault of this library. Please report it.
+    Internal = "internal", "internal fault of the decoder";
+    /// The input ended inside a field of `needed` bytes, of which only `got` came. For tensor data the field is
+    /// the whole tensor.
+    Truncated { needed, got } = "input.truncated", "unexpected end of data: needed {needed} bytes, got {got}";
+    /// `finish` was called while events were waiting that need no further input: `decode` must be called until
+    /// it returns `None`.
+    EventsPending = "input.events_pending", "events are waiting: decode was not called until it returned none";
+    /// A count or a length claims `needed` bytes at least, but at most `available` can follow.
+    ExceedsInput { needed, available } = "input.exceeded",
+        "claims at least {needed} bytes where at most {available} can follow";
+
+    /// The first four bytes are not `GGUF`.
+    BadMagic = "gguf.bad_magic", "not a GGUF file: bad magic";
+    /// A version other than 1, 2 and 3 (in either byte order).
+    UnsupportedVersion { version } = "gguf.unsupported_version", "unsupported GGUF version {version}";
+    /// A key of no bytes.
+    EmptyKey = "gguf.empty_key", "empty key";
+    /// A value type, or the element type of an array, that does not exist.
+    BadValueType { id } = "gguf.bad_value_type", "no such value type: {id}";
+    /// A bool whose byte is neither 0 nor 1.
+    BadBool { value } = "gguf.bad_bool", "bool byte is {value}, neither 0 nor 1";
+    /// `general.alignment` is not stored as a scalar u32; `id` is its value type.
+    AlignmentType { id } = "gguf.alignment_type", "general.alignment has value type {id}, not u32 (4)";
+    /// `general.alignment` is not a power of two.
+    BadAlignment { alignment } = "gguf.bad_alignment", "alignment {alignment} is not a power of two";
+    /// `general.alignment` stands in the file twice.
+    DuplicateAlignment = "gguf.duplicate_alignment", "general.alignment is given twice";
+
+    /// A key or tensor name is not UTF-8.
+    NameNotUtf8 = "name.not_utf8", "name is not UTF-8";
+    /// A key or tensor name contains the byte 0.
+    NameHasNul = "name.nul", "name contains a NUL byte";
+
+    /// A key or tensor name is longer than [`Options::key_bytes`](crate::Options::key_bytes).
+    NameTooLong { bytes, limit } = "limit.key_bytes", "name of {bytes} bytes is over the limit of {limit}";
+    /// Arrays are nested deeper than [`Options::nesting`](crate::Options::nesting).
+    NestingTooDeep { depth, limit } = "limit.nesting", "array nested {depth} deep is over the limit of {limit}";
+    /// The alignment is larger than [`Options::alignment`](crate::Options::alignment).
+    AlignmentTooLarge { alignment, limit } = "limit.alignment",
+        "alignment of {alignment} bytes is over the limit of {limit}";
+    /// A tensor has more dimensions than the format or [`Options::rank`](crate::Options::rank) allows.
+    TooManyDimensions { dimensions, limit } = "limit.rank",
+        "tensor of {dimensions} dimensions is over the limit of {limit}";
+    /// More entries than [`Options::entries`](crate::Options::entries).
+    TooManyEntries { entries, limit } = "limit.entries", "{entries} metadata entries are over the limit of {limit}";
+    /// More tensors than [`Options::tensors`](crate::Options::tensors).
+    TooManyTensors { tensors, limit } = "limit.tensors", "{tensors} tensors are over the limit of {limit}";
+    /// A string value is longer than [`Options::string_bytes`](crate::Options::string_bytes).
+    StringTooLong { bytes, limit } = "limit.string_bytes", "string of {bytes} bytes is over the limit of {limit}";
+    /// An array has more elements than [`Options::array_elements`](crate::Options::array_elements).
+    ArrayTooLong { elements, limit } = "limit.array_elements",
+        "array of {elements} elements is over the limit of {limit}";
+    /// The metadata would take more bytes than [`Options::metadata_bytes`](crate::Options::metadata_bytes).
+    MetadataTooLarge { bytes, limit } = "limit.metadata_bytes",
+        "metadata of at least {bytes} bytes are over the limit of {limit}";
+
+    /// A tensor type id that is not known.
+    UnknownTensorType { id } = "tensor.unknown_type", "unknown tensor type {id}";
+    /// The id of a tensor type that files may no longer hold.
+    RemovedTensorType { id } = "tensor.removed_type", "tensor type {id} was removed from the format";
+    /// The product of the non-zero dimensions is 2^63 or more.
+    ShapeOverflow = "tensor.shape_overflow", "the product of the dimensions is too large";
+    /// A row (the first dimension) does not divide into whole blocks.
+    RowNotWholeBlocks { row_elements, block_elements } = "tensor.row_not_whole_blocks",
+        "a row of {row_elements} elements does not divide into blocks of {block_elements}";
+    /// The size of a tensor, or where it would end, is beyond what 64 bits can count.
+    SizeOverflow = "tensor.size_overflow", "the tensor's size or end is too large";
+    /// With [`Layout::Contiguous`](crate::Layout::Contiguous): a tensor's offset in the data section is not where
+    /// the tensor before it ends, padded.
+    OffsetMismatch { data_offset, expected } = "tensor.offset_mismatch",
+        "the tensor's data offset is {data_offset}, expected {expected}";
+    /// With [`Layout::Sparse`](crate::Layout::Sparse): a tensor's offset in the data section is not a multiple of
+    /// the alignment.
+    OffsetUnaligned { data_offset, alignment } = "tensor.offset_unaligned",
+        "the tensor's data offset {data_offset} is not a multiple of {alignment}";
+    /// Two recorded tensors share bytes; `other` is the index of the earlier one.
+    Overlap { other } = "tensor.overlap", "the tensor's data overlap those of tensor {other}";
+    /// Two recorded tensors have the same name (by its hash); `other` is the index of the earlier one.
+    DuplicateTensor { other } = "tensor.duplicate", "the tensor has the name of tensor {other}";
+    /// With [`UnknownTypes::Infer`](crate::UnknownTypes::Infer) and [`Layout::Sparse`](crate::Layout::Sparse): the
+    /// length of a recorded tensor of unknown type cannot be known, because some tensor was not recorded.
+    LengthUnknown = "tensor.length_unknown",
+        "the length of a tensor of unknown type needs every tensor to be recorded";
+
+    /// A block of a recorded tensor is larger than the decoder's scratch memory.
+    BlockExceedsScratch { block_bytes, scratch_bytes } = "directory.scratch",
+        "a block of {block_bytes} bytes does not fit in the scratch memory of {scratch_bytes}";
+    /// More tensors are to be recorded than the caller lent slots for.
+    DirectoryFull { capacity } = "directory.full", "the directory's {capacity} slots are full";
+}
+
+/// The caller asked to jump over more bytes than may be skipped. The decoder is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct AdvanceError {
+    /// Bytes that the caller wanted to jump over.
+    pub requested: u64,
+    /// Bytes that may be jumped over now.
+    pub skippable: u64,
+}
+
+impl fmt::Display for AdvanceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot jump over {} bytes: {} are skippable", self.requested, self.skippable)
+    }
+}
+
+impl core::error::Error for AdvanceError {}
 
 /// Why blocks could not be turned into `f32`.
 ///

@@ -1,0 +1,152 @@
+//! Where the decoder is in the input, and the few bytes of a field that a chunk edge cut.
+
+use nom::{Err, IResult, Needed};
+
+use crate::error::ErrorKind;
+
+/// The largest field that is parsed in one piece, in bytes.
+const FIELD_BYTES: usize = 8;
+
+/// What a field's parser answers. Too short is nom's `Incomplete`, wrong is its `Failure`.
+pub(crate) type Parsed<'a, T> = IResult<&'a [u8], T, BadField>;
+
+/// Why a field is wrong: a parser's error, which holds no input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BadField(pub(crate) ErrorKind);
+
+impl<I> nom::error::ParseError<I> for BadField {
+    // nom's own parsers of fixed-size numbers never fail, they only lack bytes.
+    fn from_error_kind(_: I, _: nom::error::ErrorKind) -> Self {
+        Self(ErrorKind::Internal)
+    }
+
+    fn append(_: I, _: nom::error::ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+/// The position in the input and, behind it, the beginning of a field that the last chunk cut.
+#[derive(Clone, Debug)]
+pub(crate) struct Carry {
+    /// Bytes consumed so far: the absolute offset of the next byte of input.
+    position: u64,
+    bytes: [u8; FIELD_BYTES],
+    len: u8,
+}
+
+impl Carry {
+    pub(crate) const fn new() -> Self {
+        Self { position: 0, bytes: [0; FIELD_BYTES], len: 0 }
+    }
+
+    /// Absolute offset of the next byte of input.
+    pub(crate) const fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Bytes of the field in hand that have come.
+    pub(crate) const fn len(&self) -> u8 {
+        self.len
+    }
+
+    /// Absolute offset of the field in hand.
+    pub(crate) const fn field_offset(&self) -> u64 {
+        self.position.wrapping_sub(self.len as u64)
+    }
+
+    /// The kept bytes. After [`Self::gather`] said so, they are a whole field.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    /// A whole field that was gathered, and cleared since.
+    pub(crate) fn lent(&self, len: usize) -> Option<&[u8]> {
+        self.bytes.get(..len)
+    }
+
+    /// Drops the beginning of a field that nobody wants any more.
+    pub(crate) const fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Consumes `n` bytes of `input`, or all there are.
+    pub(crate) fn take<'i>(&mut self, input: &mut &'i [u8], n: usize) -> &'i [u8] {
+        let (taken, rest) = input.split_at_checked(n).unwrap_or((input, &[]));
+        *input = rest;
+        self.jump(as_u64(taken.len()));
+        taken
+    }
+
+    /// Consumes at most `n` bytes of `input`; `n` may be larger than memory.
+    pub(crate) fn take_up_to<'i>(&mut self, input: &mut &'i [u8], n: u64) -> &'i [u8] {
+        self.take(input, usize::try_from(n).unwrap_or(usize::MAX))
+    }
+
+    /// The source jumped over `n` bytes.
+    pub(crate) const fn jump(&mut self, n: u64) {
+        self.position = self.position.saturating_add(n);
+    }
+
+    /// Parses one field, in place where the chunk holds all of it. `None` while bytes are missing; those that
+    /// came are kept.
+    pub(crate) fn read<T>(
+        &mut self,
+        input: &mut &[u8],
+        parser: impl Fn(&[u8]) -> Parsed<'_, T>,
+    ) -> Result<Option<T>, ErrorKind> {
+        if self.len == 0 {
+            match parser(input) {
+                Ok((rest, value)) => {
+                    let used = input.len().saturating_sub(rest.len());
+                    self.take(input, used);
+                    return Ok(Some(value));
+                }
+                Err(Err::Incomplete(_)) => {
+                    self.keep(input, FIELD_BYTES);
+                    return Ok(None);
+                }
+                Err(Err::Error(bad) | Err::Failure(bad)) => return Err(bad.0),
+            }
+        }
+        loop {
+            // What is missing is topped up exactly, so the carry never holds more than the field.
+            let missing = match parser(self.bytes()) {
+                Ok((_, value)) => {
+                    self.clear();
+                    return Ok(Some(value));
+                }
+                Err(Err::Incomplete(Needed::Size(missing))) => missing.get(),
+                Err(Err::Incomplete(Needed::Unknown)) => 1,
+                Err(Err::Error(bad) | Err::Failure(bad)) => return Err(bad.0),
+            };
+            if input.is_empty() {
+                return Ok(None);
+            }
+            self.keep(input, missing);
+        }
+    }
+
+    /// Tops the kept bytes up to `size`; true when that many are there.
+    pub(crate) fn gather(&mut self, input: &mut &[u8], size: u8) -> bool {
+        self.keep(input, usize::from(size.saturating_sub(self.len)));
+        self.len >= size
+    }
+
+    /// Keeps at most `n` bytes of `input`.
+    fn keep(&mut self, input: &mut &[u8], n: usize) {
+        let room = self.bytes.get_mut(usize::from(self.len)..).unwrap_or_default();
+        let taken = input.get(..n.min(room.len())).unwrap_or(input);
+        for (to, from) in room.iter_mut().zip(taken) {
+            *to = *from;
+            self.len = self.len.saturating_add(1);
+        }
+        let count = taken.len();
+        self.take(input, count);
+    }
+}
+
+/// A length in memory as the 64 bits that file lengths are counted in.
+pub(crate) const fn as_u64(len: usize) -> u64 {
+    // No target has addresses of more than 64 bits; `From` is not implemented for that reason alone.
+    len as u64
+}

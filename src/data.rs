@@ -1,0 +1,388 @@
+//! The data section: which recorded tensor lies where, and its bytes as whole blocks. The same for every format.
+
+use crate::carry::{Carry, as_u64};
+use crate::directory::{TensorSlot, heap_sort};
+use crate::error::{Error, ErrorKind, Section};
+use crate::options::MAX_POSITION;
+use crate::token::{Lent, Progress, TensorInfo, Token};
+
+/// Bytes of a "block" of a tensor whose type is not known.
+const RAW_BLOCK: u32 = 1;
+
+/// What the descriptions add up to, and how far the data have been read. All zero at first.
+#[derive(Clone, Debug)]
+pub(crate) struct DataSection {
+    /// Slots recorded.
+    recorded: u32,
+    /// The slot whose data come next, or are coming.
+    cursor: u32,
+    /// Bytes of a block that a chunk edge cut; they lie in the scratch.
+    partial: u32,
+    /// Index of the tensor whose data end last.
+    last_tensor: u32,
+    /// Offset in the data section where the last tensor ends.
+    last_end: u64,
+    /// Offset in the data section where that tensor starts.
+    last_start: u64,
+    /// The largest offset of any tensor in the data section.
+    highest: u64,
+    /// The largest offset of a tensor whose length is not known, plus one; 0 for none.
+    unknown_plus_one: u64,
+    /// Index of that tensor.
+    unknown_tensor: u32,
+    /// Absolute offset of the first byte after the descriptions.
+    descriptions_end: u64,
+    /// Absolute offset of the data section.
+    start: u64,
+    /// Absolute offset of the byte after the last tensor. [`TensorSlot::OPEN`] where that is not known.
+    end: u64,
+    /// Element that the next block starts with, in the tensor in hand.
+    element: u64,
+}
+
+/// What is known of the data section when the descriptions end.
+pub(crate) struct Plan {
+    /// Absolute offset of the first byte after the descriptions.
+    pub(crate) descriptions_end: u64,
+    /// Absolute offset of the data section.
+    pub(crate) start: u64,
+    /// Tensors described.
+    pub(crate) tensors: u64,
+    /// Whether tensors may lie in any order.
+    pub(crate) any_order: bool,
+    /// The size of the input, when it is known.
+    pub(crate) input_bytes: Option<u64>,
+}
+
+impl DataSection {
+    pub(crate) const fn new() -> Self {
+        Self {
+            recorded: 0,
+            cursor: 0,
+            partial: 0,
+            last_tensor: 0,
+            last_end: 0,
+            last_start: 0,
+            highest: 0,
+            unknown_plus_one: 0,
+            unknown_tensor: 0,
+            descriptions_end: 0,
+            start: 0,
+            end: 0,
+            element: 0,
+        }
+    }
+
+    /// The slots that hold a tensor.
+    pub(crate) fn recorded<'s>(&self, slots: &'s [TensorSlot]) -> &'s [TensorSlot] {
+        slots.get(..as_index(self.recorded)).unwrap_or_default()
+    }
+
+    fn recorded_mut<'s>(&self, slots: &'s mut [TensorSlot]) -> &'s mut [TensorSlot] {
+        slots.get_mut(..as_index(self.recorded)).unwrap_or_default()
+    }
+
+    /// Absolute offset of the byte after the last tensor, when that is known.
+    pub(crate) const fn end(&self) -> Option<u64> {
+        if self.end == TensorSlot::OPEN { None } else { Some(self.end) }
+    }
+
+    /// Counts a tensor in, recorded or not, so that the end of the data is known.
+    pub(crate) fn count(&mut self, info: &TensorInfo) -> Result<(), ErrorKind> {
+        self.highest = self.highest.max(info.data_offset);
+        match info.bytes() {
+            Some(bytes) => self.count_bytes(info.index, info.data_offset, bytes),
+            None => {
+                if info.data_offset >= self.unknown_plus_one {
+                    self.unknown_plus_one = info.data_offset.saturating_add(1);
+                    self.unknown_tensor = info.index;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn count_bytes(&mut self, index: u32, start: u64, bytes: u64) -> Result<(), ErrorKind> {
+        let end =
+            start.checked_add(bytes).filter(|end| *end <= MAX_POSITION).ok_or(ErrorKind::SizeOverflow)?;
+        // An empty tensor has no last byte to wait for.
+        if bytes > 0 && end > self.last_end {
+            (self.last_tensor, self.last_start, self.last_end) = (index, start, end);
+        }
+        Ok(())
+    }
+
+    /// With tensors one behind the other: one of unknown type ends where the next one starts.
+    pub(crate) fn settle(
+        &mut self,
+        index: u32,
+        start: u64,
+        bytes: u64,
+        slots: &mut [TensorSlot],
+    ) -> Result<(), ErrorKind> {
+        self.unknown_plus_one = 0;
+        if let Some(slot) = self.recorded_mut(slots).last_mut().filter(|slot| slot.index() == index) {
+            slot.set_bytes(bytes);
+        }
+        self.count_bytes(index, start, bytes)
+    }
+
+    /// Records a tensor in the next free slot.
+    pub(crate) fn record(
+        &mut self,
+        slot: TensorSlot,
+        slots: &mut [TensorSlot],
+        scratch_bytes: usize,
+    ) -> Result<(), ErrorKind> {
+        let block_bytes = block_bytes(&slot);
+        if as_index(block_bytes) > scratch_bytes {
+            let (block_bytes, scratch_bytes) = (u64::from(block_bytes), as_u64(scratch_bytes));
+            return Err(ErrorKind::BlockExceedsScratch { block_bytes, scratch_bytes });
+        }
+        let capacity = as_u64(slots.len());
+        let free = slots.get_mut(as_index(self.recorded)).ok_or(ErrorKind::DirectoryFull { capacity })?;
+        *free = slot;
+        self.recorded = self.recorded.saturating_add(1);
+        Ok(())
+    }
+
+    /// All descriptions have been read: checks what was recorded, and puts it in the order of the data.
+    pub(crate) fn begin(&mut self, plan: &Plan, slots: &mut [TensorSlot]) -> Result<(), Error> {
+        let fault = |kind, index: u32| {
+            Error::new(kind, plan.descriptions_end, Section::Tensors, Some(u64::from(index)))
+        };
+        self.descriptions_end = plan.descriptions_end;
+        self.start = plan.start;
+        let slots = self.recorded_mut(slots);
+        refuse_duplicates(slots).map_err(|(kind, index)| fault(kind, index))?;
+        if plan.any_order {
+            refuse_unknown_lengths(slots, plan.tensors).map_err(|(kind, index)| fault(kind, index))?;
+        }
+        self.find_end(plan.input_bytes).map_err(|kind| fault(kind, self.last_tensor))?;
+        place(slots, self.start, self.end);
+        refuse_overlaps(slots).map_err(|(kind, index)| fault(kind, index))?;
+        match plan.input_bytes {
+            Some(bytes) if bytes < self.end => Err(self.shortfall(bytes, slots)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where the data end: after the last tensor, or with the input where a tensor of unknown length comes last.
+    fn find_end(&mut self, input_bytes: Option<u64>) -> Result<(), ErrorKind> {
+        let absolute = |offset| self.start.checked_add(offset).filter(|end| *end <= MAX_POSITION);
+        if let Some(unknown) = self.unknown_plus_one.checked_sub(1) {
+            if unknown >= self.highest.max(self.last_end) {
+                // An input too short to reach even its start is told as such.
+                let least = absolute(unknown).ok_or(ErrorKind::SizeOverflow)?;
+                self.end = input_bytes.map_or(TensorSlot::OPEN, |bytes| bytes.max(least));
+                return Ok(());
+            }
+            if self.highest > self.last_end {
+                let index = self.unknown_tensor;
+                (self.last_tensor, self.last_start, self.last_end) = (index, unknown, self.highest);
+            }
+        }
+        self.end = self
+            .start
+            .checked_add(self.last_end)
+            .filter(|end| *end <= MAX_POSITION)
+            .ok_or(ErrorKind::SizeOverflow)?;
+        Ok(())
+    }
+
+    /// Where the input must reach at least.
+    fn least_end(&self) -> u64 {
+        self.end().unwrap_or_else(|| self.start.saturating_add(self.unknown_plus_one.saturating_sub(1)))
+    }
+
+    /// Whether an input that ends at `position` is whole.
+    pub(crate) fn is_whole(&self, position: u64) -> bool {
+        position >= self.least_end()
+    }
+
+    /// What is missing in an input that ends at `position`, before the data do.
+    pub(crate) fn shortfall(&self, position: u64, slots: &[TensorSlot]) -> Error {
+        let error = |index: Option<u32>, start: u64, end: u64| {
+            let (needed, got) = (end.saturating_sub(start), position.saturating_sub(start));
+            Error::new(ErrorKind::Truncated { needed, got }, start, Section::Data, index.map(u64::from))
+        };
+        if position < self.start {
+            return error(None, self.descriptions_end, self.start);
+        }
+        let is_cut =
+            |slot: &&TensorSlot| slot.end() > position && slot.bytes().is_some_and(|bytes| bytes > 0);
+        if let Some(slot) = self.recorded(slots).iter().find(is_cut) {
+            return error(Some(slot.index()), slot.offset(), slot.end());
+        }
+        // The last tensor, which was not recorded; or padding before one of unknown length.
+        let last_end = self.start.saturating_add(self.last_end);
+        if position < last_end {
+            return error(Some(self.last_tensor), self.start.saturating_add(self.last_start), last_end);
+        }
+        error(None, last_end, self.least_end())
+    }
+
+    /// Bytes between `position` and the next thing somebody will ask for.
+    pub(crate) fn gap(&self, position: u64, slots: &[TensorSlot]) -> u64 {
+        let target = self.next(slots).map_or(self.end, TensorSlot::offset);
+        target.saturating_sub(position)
+    }
+
+    /// Bytes missing until the next block of the tensor in hand is whole.
+    pub(crate) fn block_missing(&self, slots: &[TensorSlot]) -> u64 {
+        self.next(slots).map_or(0, |slot| u64::from(block_bytes(slot).saturating_sub(self.partial)))
+    }
+
+    /// Bytes of the next block to come, when the position is in the gap before it.
+    pub(crate) fn next_block(&self, slots: &[TensorSlot]) -> Option<u64> {
+        self.next(slots).map(|slot| u64::from(block_bytes(slot)))
+    }
+
+    /// The tensor whose data come next, or are coming.
+    pub(crate) fn next<'s>(&self, slots: &'s [TensorSlot]) -> Option<&'s TensorSlot> {
+        let mut left = self.recorded(slots).get(as_index(self.cursor)..)?.iter();
+        left.find(|slot| slot.bytes() != Some(0))
+    }
+
+    /// Passes over bytes that nobody asks for. True when the next tensor, or the end, is reached.
+    pub(crate) fn seek(&mut self, carry: &mut Carry, input: &mut &[u8], slots: &[TensorSlot]) -> bool {
+        let gap = self.gap(carry.position(), slots);
+        let taken = carry.take_up_to(input, gap);
+        as_u64(taken.len()) == gap
+    }
+
+    /// Passes over empty tensors. Whether there is another one.
+    pub(crate) fn enter(&mut self, slots: &[TensorSlot]) -> bool {
+        while let Some(slot) = self.recorded(slots).get(as_index(self.cursor)) {
+            if slot.bytes() != Some(0) {
+                return true;
+            }
+            self.cursor = self.cursor.saturating_add(1);
+        }
+        false
+    }
+
+    /// The next whole blocks of the tensor in hand. `None` in the result once its last byte has been lent.
+    pub(crate) fn blocks(
+        &mut self,
+        carry: &mut Carry,
+        input: &mut &[u8],
+        scratch: &mut [u8],
+        slots: &[TensorSlot],
+    ) -> Result<Option<Progress>, ErrorKind> {
+        let slot = self.next(slots).ok_or(ErrorKind::Internal)?;
+        let left = slot.end().saturating_sub(carry.position());
+        if left == 0 && self.partial == 0 {
+            self.leave();
+            return Ok(None);
+        }
+        let block = as_index(block_bytes(slot));
+        let elements = u64::from(slot.tensor_type().block_elements().unwrap_or(RAW_BLOCK));
+        if self.partial == 0 {
+            let run = whole_blocks_in(input.len().min(usize::try_from(left).unwrap_or(usize::MAX)), block);
+            if run > 0 {
+                carry.take(input, run);
+                let blocks = as_u64(run.checked_div(block).unwrap_or(0));
+                return Ok(Some(self.say(Lent::Chunk(run), blocks.saturating_mul(elements))));
+            }
+        }
+        let have = as_index(self.partial);
+        let part = carry.take(input, block.saturating_sub(have));
+        let place = scratch.get_mut(have..).and_then(|room| room.get_mut(..part.len()));
+        place.ok_or(ErrorKind::Internal)?.copy_from_slice(part);
+        let have = have.saturating_add(part.len());
+        if have < block {
+            self.partial = u32::try_from(have).map_err(|_| ErrorKind::Internal)?;
+            return Ok(Some(Progress::Wait));
+        }
+        self.partial = 0;
+        Ok(Some(self.say(Lent::Scratch(block), elements)))
+    }
+
+    fn say(&mut self, blocks: Lent, elements: u64) -> Progress {
+        let first_element = self.element;
+        self.element = self.element.saturating_add(elements);
+        Progress::Say(Token::Data { blocks, first_element })
+    }
+
+    /// Whether data of the tensor in hand have been lent.
+    pub(crate) const fn is_inside(&self) -> bool {
+        self.element > 0
+    }
+
+    /// The tensor in hand is done with.
+    pub(crate) const fn leave(&mut self) {
+        self.cursor = self.cursor.saturating_add(1);
+        self.element = 0;
+        self.partial = 0;
+    }
+}
+
+/// Bytes of one block.
+fn block_bytes(slot: &TensorSlot) -> u32 {
+    slot.tensor_type().block_bytes().unwrap_or(RAW_BLOCK)
+}
+
+/// The part of `len` bytes that is whole blocks.
+fn whole_blocks_in(len: usize, block: usize) -> usize {
+    len.saturating_sub(len.checked_rem(block).unwrap_or(len))
+}
+
+/// A counter as an index: no target has addresses of less than 32 bits that could hold so many slots.
+fn as_index(counter: u32) -> usize {
+    usize::try_from(counter).unwrap_or(usize::MAX)
+}
+
+type Refused = (ErrorKind, u32);
+
+/// Two tensors of one name: the later one is refused. Sorts by name.
+fn refuse_duplicates(slots: &mut [TensorSlot]) -> Result<(), Refused> {
+    heap_sort(slots, |a, b| (a.name_hash(), a.index()) < (b.name_hash(), b.index()));
+    let twins = |(first, second): (&TensorSlot, &TensorSlot)| {
+        (first.name_hash() == second.name_hash())
+            .then(|| (ErrorKind::DuplicateTensor { other: u64::from(first.index()) }, second.index()))
+    };
+    neighbours(slots).find_map(twins).map_or(Ok(()), Err)
+}
+
+/// Among tensors in any order, one of unknown type ends where the next one starts, whichever that is: so all must be
+/// recorded.
+fn refuse_unknown_lengths(slots: &[TensorSlot], tensors: u64) -> Result<(), Refused> {
+    let unknown = slots.iter().filter(|slot| slot.bytes().is_none()).map(TensorSlot::index).min();
+    match unknown {
+        Some(index) if as_u64(slots.len()) < tensors => Err((ErrorKind::LengthUnknown, index)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes offsets absolute, sorts by them, and gives each tensor of unknown type the length up to the next one.
+fn place(slots: &mut [TensorSlot], start: u64, end: u64) {
+    for slot in slots.iter_mut() {
+        slot.set_offset(slot.offset().saturating_add(start));
+    }
+    heap_sort(slots, |a, b| (a.offset(), a.end(), a.index()) < (b.offset(), b.end(), b.index()));
+    let mut next = end;
+    for slot in slots.iter_mut().rev() {
+        if slot.bytes().is_none() && next != TensorSlot::OPEN {
+            slot.set_bytes(next.saturating_sub(slot.offset()));
+        }
+        next = slot.offset();
+    }
+}
+
+/// Two tensors that share bytes: the one described later is refused. The slots are sorted by offset.
+fn refuse_overlaps(slots: &[TensorSlot]) -> Result<(), Refused> {
+    let mut before: Option<&TensorSlot> = None;
+    for slot in slots.iter().filter(|slot| slot.bytes() != Some(0)) {
+        if let Some(before) = before.filter(|before| before.end() > slot.offset()) {
+            let (first, second) = (before.index().min(slot.index()), before.index().max(slot.index()));
+            return Err((ErrorKind::Overlap { other: u64::from(first) }, second));
+        }
+        before = Some(slot);
+    }
+    Ok(())
+}
+
+fn neighbours(slots: &[TensorSlot]) -> impl Iterator<Item = (&TensorSlot, &TensorSlot)> {
+    slots.iter().zip(slots.iter().skip(1))
+}

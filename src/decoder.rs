@@ -1,0 +1,197 @@
+//! The decoder: what a caller holds.
+
+use crate::directory::{Directory, TensorSlot};
+use crate::error::{AdvanceError, Error};
+use crate::event::{Blocks, Context, Event, Items, Name};
+use crate::gguf::Machine;
+use crate::name::NameReader;
+use crate::options::Options;
+use crate::token::{Lent, Token};
+
+/// Scratch bytes of a decoder from [`Decoder::new`]: enough for the largest block (292) and for any usual name.
+const DEFAULT_SCRATCH: usize = 320;
+/// Fewest scratch bytes.
+const LEAST_SCRATCH: usize = 64;
+
+/// Decodes one GGUF file, pushed in as chunks of any size, and tells what it says as [`Event`]s.
+///
+/// `D` is the memory that tensors are recorded in: `[TensorSlot; N]` or `&mut [TensorSlot]`. Only the data of recorded
+/// tensors are told; with no slot at all, none. `SCRATCH` bytes hold the name in hand, or a block that a chunk edge cut.
+///
+/// All memory is `size_of::<Decoder>()`; the value of [`Decoder::new`] is all zero bytes, so a static one lies in `.bss`.
+/// A clone taken at any moment goes on exactly like the original.
+///
+/// The options that a decoder was made with, its directory and its scratch cannot be changed while it runs;
+/// [`reset`](Self::reset) begins a new file.
+#[derive(Clone, Debug)]
+pub struct Decoder<D = [TensorSlot; 0], const SCRATCH: usize = DEFAULT_SCRATCH> {
+    machine: Machine,
+    directory: D,
+    scratch: [u8; SCRATCH],
+}
+
+impl<D> Decoder<D> {
+    /// A decoder with default [`Options`]. `directory` is memory to record tensors in. Never panics.
+    #[must_use]
+    pub const fn new(directory: D) -> Self {
+        Self::with_options(directory, Options::new())
+    }
+
+    /// A decoder with other options. Never panics.
+    #[must_use]
+    pub const fn with_options(directory: D, options: Options) -> Self {
+        Self { machine: Machine::new(options), directory, scratch: [0; DEFAULT_SCRATCH] }
+    }
+}
+
+impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder<D, SCRATCH> {
+    /// A decoder with scratch memory of another size, at least 64 bytes (checked when compiled):
+    /// `Decoder::<_, 1024>::with_scratch(..)`. Never panics.
+    #[must_use]
+    pub const fn with_scratch(directory: D, options: Options) -> Self {
+        const { assert!(SCRATCH >= LEAST_SCRATCH, "the scratch of a decoder is at least 64 bytes") }
+        Self { machine: Machine::new(options), directory, scratch: [0; SCRATCH] }
+    }
+
+    /// Consumes bytes from the front of `input` until there is an event to tell.
+    ///
+    /// - `Ok(None)` means that `input` is empty, or that the stream has ended: bytes after [`Event::End`] stay in it.
+    /// - Some events need no input, so call until `None`, not until `input` is empty.
+    /// - Events (pieces of one string and runs of one array or tensor merged) and errors do not depend on where
+    ///   chunks end.
+    /// - Time is linear in the bytes consumed, plus one sort of the directory. No claim of the file costs more.
+    /// - After [`Event::Text`], [`Event::Items`] or [`Event::Data`], [`position`](Self::position) is the end of exactly
+    ///   the bytes lent, so that a caller with the file in memory may take them from there.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong with the file, after all events before it. Every later call returns the same
+    /// error. Never panics.
+    pub fn decode<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        let chunk: &'i [u8] = input;
+        let token = self.machine.step(input, &mut self.scratch, self.directory.as_mut())?;
+        let Some(token) = token else { return Ok(None) };
+        let consumed = chunk.len().checked_sub(input.len()).and_then(|used| chunk.get(..used));
+        match consumed.and_then(|consumed| self.lend(token, consumed)) {
+            Some(event) => Ok(Some(event)),
+            None => Err(self.machine.internal()),
+        }
+    }
+
+    /// The event of a token, its slices lent. `consumed` is what the step took of the chunk.
+    fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Option<Event<'a>> {
+        let slice = |lent: Lent| match lent {
+            Lent::Chunk(len) => consumed.get(consumed.len().checked_sub(len)?..),
+            Lent::Carry(len) => self.machine.carry().lent(len),
+            Lent::Scratch(len) => self.scratch.get(..len),
+        };
+        let order = self.machine.byte_order();
+        Some(match token {
+            Token::Header(header) => Event::Header(header),
+            Token::Key(value_type) => Event::Key { name: self.name(self.machine.name()), value_type },
+            Token::Scalar(value) => Event::Scalar(value),
+            Token::Text { part, start, total, last } => {
+                Event::Text { part: slice(part)?, start, total: Some(total), last }
+            }
+            Token::ArrayStart { element, len } => Event::ArrayStart { element, len },
+            Token::Items { run, element } => Event::Items(Items::new(slice(run)?, element, order)),
+            Token::ArrayEnd => Event::ArrayEnd,
+            Token::Tensor => {
+                Event::Tensor { name: self.name(self.machine.name()), info: self.machine.tensor() }
+            }
+            Token::DataStart(start) => Event::DataStart(start),
+            Token::Data { blocks, first_element } => {
+                let slot = self.machine.data_slot(self.directory.as_ref())?;
+                let bytes = slice(blocks)?;
+                Event::Data(Blocks::new(bytes, first_element, slot.index(), slot.tensor_type(), order))
+            }
+            Token::End => Event::End,
+        })
+    }
+
+    fn name<'a>(&'a self, name: &NameReader) -> Name<'a> {
+        Name::new(name.kept(&self.scratch), name.total(), name.is_whole(), name.hash())
+    }
+
+    /// Says that no more bytes come.
+    ///
+    /// # Errors
+    ///
+    /// The error that `decode` returned, if it did. [`ErrorKind::Truncated`](crate::ErrorKind::Truncated) unless the last byte of the last tensor
+    /// has come, recorded or not; the padding after it is not required. [`ErrorKind::EventsPending`](crate::ErrorKind::EventsPending) when `decode` was
+    /// not called until it returned `None`. Never panics.
+    pub fn finish(&self) -> Result<(), Error> {
+        self.machine.finish(self.directory.as_ref())
+    }
+
+    /// No further event of the current key's value is told. The value's bytes are still read or jumped over, and
+    /// what the decoder itself needs in them (`general.alignment`, lengths, counts) is still checked; the contents
+    /// are not. Without a value in hand it does nothing. Never panics.
+    pub fn skip_value(&mut self) {
+        self.machine.skip_value();
+    }
+
+    /// After [`Event::Tensor`]: the tensor is not recorded, and its data are not told. After [`Event::Data`]: the rest
+    /// of that tensor is not told. Otherwise it does nothing. Never panics.
+    pub fn skip_tensor(&mut self) {
+        self.machine.skip_tensor();
+    }
+
+    /// Bytes consumed: the absolute offset of the next byte of input. Never panics.
+    pub fn position(&self) -> u64 {
+        self.machine.position()
+    }
+
+    /// Fewest bytes until the next event: with fewer, none comes. 0 when one needs no input, or none will come. Never
+    /// panics.
+    pub fn needed(&self) -> u64 {
+        self.machine.needed(self.directory.as_ref())
+    }
+
+    /// Bytes ahead that nobody will ask for: see [`advance`](Self::advance). Never panics.
+    pub fn skippable(&self) -> u64 {
+        self.machine.skippable(self.directory.as_ref())
+    }
+
+    /// Says that the source jumped over `n` bytes, instead of pushing them.
+    ///
+    /// # Errors
+    ///
+    /// When `n` is more than [`skippable`](Self::skippable): then nothing has changed. Never panics.
+    pub fn advance(&mut self, n: u64) -> Result<(), AdvanceError> {
+        self.machine.advance(n, self.directory.as_ref())
+    }
+
+    /// Absolute offset where the file must end at least, known from [`Event::DataStart`] on: the byte after the last
+    /// tensor. `None` before, and where a tensor of unknown type runs to the end of an input of unknown size. Never
+    /// panics.
+    pub fn end(&self) -> Option<u64> {
+        self.machine.end()
+    }
+
+    /// The tensors recorded so far. Never panics.
+    pub fn directory(&self) -> Directory<'_> {
+        Directory::new(self.machine.recorded(self.directory.as_ref()))
+    }
+
+    /// Where the decoder is, in words for a message: also after an error, and after [`finish`](Self::finish). Never
+    /// panics.
+    pub fn context(&self) -> Context<'_> {
+        Context {
+            section: self.machine.section(),
+            index: self.machine.item_index(self.directory.as_ref()),
+            name: self.machine.name_in_hand().map(|name| self.name(name)),
+        }
+    }
+
+    /// The directory's memory, and how many of its slots hold a tensor. Never panics.
+    pub fn into_parts(self) -> (D, usize) {
+        let recorded = self.machine.recorded(self.directory.as_ref()).len();
+        (self.directory, recorded)
+    }
+
+    /// Begins a new file: keeps the options and forgets everything else. Never panics.
+    pub fn reset(&mut self) {
+        self.machine = Machine::new(*self.machine.options());
+    }
+}

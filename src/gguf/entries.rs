@@ -1,0 +1,394 @@
+//! Metadata entries: keys and their values, arrays in arrays included, without recursion.
+
+use super::machine::{Machine, State};
+use crate::carry::as_u64;
+use crate::error::{Error, ErrorKind};
+use crate::name::NameReader;
+use crate::options::{MAX_NESTING, limit_or};
+use crate::token::{Lent, Progress, Token};
+use crate::value::{Scalar, ValueType};
+
+const ALIGNMENT_KEY: &[u8] = b"general.alignment";
+
+/// The value in hand.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    /// Bytes of the body in hand: of a string, of all elements.
+    total: u64,
+    /// Bytes of it that have not come.
+    remaining: u64,
+    /// Elements still to be read, of each open array, the outermost first.
+    left: [u64; MAX_NESTING as usize],
+    /// Their type.
+    elements: [ValueType; MAX_NESTING as usize],
+    /// Open arrays.
+    depth: u8,
+    /// The type of what is being read: of the value, then of the element.
+    value_type: ValueType,
+    /// Nobody wants the rest of the value.
+    skip: bool,
+    /// The key is the one that the decoder itself needs.
+    is_alignment: bool,
+}
+
+impl Value {
+    pub(super) const fn new() -> Self {
+        Self {
+            total: 0,
+            remaining: 0,
+            left: [0; MAX_NESTING as usize],
+            elements: [ValueType::U8; MAX_NESTING as usize],
+            depth: 0,
+            value_type: ValueType::U8,
+            skip: false,
+            is_alignment: false,
+        }
+    }
+
+    /// Elements left, and their type, of the innermost open array.
+    fn innermost(&mut self) -> Option<(&mut u64, ValueType)> {
+        let level = usize::from(self.depth.checked_sub(1)?);
+        Some((self.left.get_mut(level)?, *self.elements.get(level)?))
+    }
+
+    /// Opens an array.
+    fn push(&mut self, element: ValueType, count: u64) -> Option<()> {
+        let level = usize::from(self.depth);
+        *self.left.get_mut(level)? = count;
+        *self.elements.get_mut(level)? = element;
+        self.depth = self.depth.saturating_add(1);
+        Some(())
+    }
+
+    /// Bytes of the body in hand that have not come.
+    pub(super) const fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    /// Bytes of the body in hand.
+    pub(super) const fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) const fn value_type(&self) -> ValueType {
+        self.value_type
+    }
+
+    pub(super) const fn is_skipped(&self) -> bool {
+        self.skip
+    }
+
+    /// The elements that open arrays still wait for, and their types.
+    pub(super) fn open(&self) -> impl Iterator<Item = (u64, ValueType)> {
+        let open = self.left.iter().copied().zip(self.elements.iter().copied());
+        open.take(usize::from(self.depth))
+    }
+}
+
+impl Machine {
+    pub(super) fn next_entry(&mut self) -> Result<Progress, Error> {
+        self.name = NameReader::new();
+        self.claim_metadata(0, 0, self.carry.position())?;
+        if self.index == self.entry_count {
+            self.index = 0;
+            self.state = State::NextTensor;
+        } else {
+            self.state = State::KeyLength;
+        }
+        Ok(Progress::On)
+    }
+
+    pub(super) fn key_length(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
+        if length == 0 {
+            return Err(self.error(ErrorKind::EmptyKey, offset));
+        }
+        // A key's type and at least one byte of value follow it.
+        self.begin_name(length, offset)?;
+        self.claim_metadata(1, length.saturating_add(5), offset)?;
+        self.state = State::Key;
+        Ok(Progress::On)
+    }
+
+    /// A name of so many bytes begins, if it is not too long.
+    pub(super) fn begin_name(&mut self, length: u64, offset: u64) -> Result<(), Error> {
+        let limit = self.options.max_key_bytes();
+        match u32::try_from(length) {
+            Ok(total) if length <= limit => {
+                self.name.begin(total);
+                self.body = self.carry.position();
+                Ok(())
+            }
+            _ => Err(self.error(ErrorKind::NameTooLong { bytes: length, limit }, offset)),
+        }
+    }
+
+    /// Takes in what has come of a name. Whether that is all of it.
+    pub(super) fn read_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<bool, Error> {
+        let part = self.carry.take_up_to(input, u64::from(self.name.missing()));
+        self.name.push(part, scratch).map_err(|kind| self.error(kind, self.body))?;
+        Ok(self.name.missing() == 0)
+    }
+
+    pub(super) fn key(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<Progress, Error> {
+        if !self.read_name(input, scratch)? {
+            return Ok(Progress::Wait);
+        }
+        self.value.is_alignment = self.name.is_whole() && self.name.kept(scratch) == ALIGNMENT_KEY;
+        if self.value.is_alignment && self.alignment != 0 {
+            return Err(self.error(ErrorKind::DuplicateAlignment, self.body));
+        }
+        self.state = State::ValueType;
+        Ok(Progress::On)
+    }
+
+    pub(super) fn value_type(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((value_type, offset)) = self.read_type(input)? else { return Ok(Progress::Wait) };
+        if self.value.is_alignment && value_type != ValueType::U32 {
+            let id = u64::from(value_type.id());
+            return Err(self.error(ErrorKind::AlignmentType { id }, offset));
+        }
+        self.begin_item(value_type);
+        Ok(Progress::Say(Token::Key(value_type)))
+    }
+
+    /// A type of value or of elements.
+    fn read_type(&mut self, input: &mut &[u8]) -> Result<Option<(ValueType, u64)>, Error> {
+        let Some((id, offset)) = self.read_id(input)? else { return Ok(None) };
+        match ValueType::from_id(id) {
+            Some(value_type) => Ok(Some((value_type, offset))),
+            None => Err(self.error(ErrorKind::BadValueType { id: u64::from(id) }, offset)),
+        }
+    }
+
+    /// A value or an element of that type comes next.
+    fn begin_item(&mut self, value_type: ValueType) {
+        self.value.value_type = value_type;
+        self.state = match value_type {
+            ValueType::String => State::StringLength,
+            ValueType::Array => State::ElementType,
+            _ => State::Scalar,
+        };
+    }
+
+    pub(super) fn scalar(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let (wire, value_type) = (self.wire, self.value.value_type);
+        let Some((value, offset)) = self.read(input, |bytes| wire.scalar(value_type, bytes))? else {
+            return Ok(Progress::Wait);
+        };
+        if self.value.is_alignment {
+            self.set_alignment(value, offset)?;
+        }
+        let skip = self.value.skip;
+        self.end_item();
+        Ok(if skip { Progress::On } else { Progress::Say(Token::Scalar(value)) })
+    }
+
+    fn set_alignment(&mut self, value: Scalar, offset: u64) -> Result<(), Error> {
+        let Scalar::U32(alignment) = value else { return Err(self.error(ErrorKind::Internal, offset)) };
+        let limit = self.options.max_alignment();
+        let wide = u64::from(alignment);
+        if !alignment.is_power_of_two() {
+            return Err(self.error(ErrorKind::BadAlignment { alignment: wide }, offset));
+        }
+        if alignment > limit {
+            let limit = u64::from(limit);
+            return Err(self.error(ErrorKind::AlignmentTooLarge { alignment: wide, limit }, offset));
+        }
+        self.alignment = alignment;
+        Ok(())
+    }
+
+    pub(super) fn string_length(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
+        let limit = limit_or(self.options.string_bytes, u64::MAX);
+        if length > limit {
+            return Err(self.error(ErrorKind::StringTooLong { bytes: length, limit }, offset));
+        }
+        self.claim_metadata(1, length, offset)?;
+        self.begin_body(length, State::Text);
+        Ok(Progress::On)
+    }
+
+    /// A body of so many bytes comes next, to be told by `state` or skipped.
+    fn begin_body(&mut self, bytes: u64, state: State) {
+        self.body = self.carry.position();
+        self.value.total = bytes;
+        self.value.remaining = bytes;
+        self.state = if self.value.skip { State::Skip } else { state };
+    }
+
+    pub(super) fn text(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let (total, before) = (self.value.total, self.value.remaining);
+        let part = self.carry.take_up_to(input, before).len();
+        // An empty string is one empty piece; a piece of a longer one has bytes.
+        if part == 0 && before > 0 {
+            return Ok(Progress::Wait);
+        }
+        self.value.remaining = before.saturating_sub(as_u64(part));
+        let last = self.value.remaining == 0;
+        if last {
+            self.end_item();
+        }
+        let start = total.saturating_sub(before);
+        Ok(Progress::Say(Token::Text { part: Lent::Chunk(part), start, total, last }))
+    }
+
+    pub(super) fn element_type(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((element, offset)) = self.read_type(input)? else { return Ok(Progress::Wait) };
+        // The elements would be arrays two levels below the arrays that are open now.
+        let (depth, limit) = (self.value.depth.saturating_add(2), self.options.max_nesting());
+        if element == ValueType::Array && depth > limit {
+            let (depth, limit) = (u64::from(depth), u64::from(limit));
+            return Err(self.error(ErrorKind::NestingTooDeep { depth, limit }, offset));
+        }
+        self.value.value_type = element;
+        self.state = State::ElementCount;
+        Ok(Progress::On)
+    }
+
+    pub(super) fn element_count(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((len, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
+        let limit = limit_or(self.options.array_elements, u64::MAX);
+        if len > limit {
+            return Err(self.error(ErrorKind::ArrayTooLong { elements: len, limit }, offset));
+        }
+        let element = self.value.value_type;
+        self.claim_metadata(len, self.wire.least_element(element), offset)?;
+        self.value.push(element, len).ok_or_else(|| self.error(ErrorKind::Internal, offset))?;
+        self.state = State::NextElement;
+        if self.value.skip {
+            return Ok(Progress::On);
+        }
+        Ok(Progress::Say(Token::ArrayStart { element, len }))
+    }
+
+    pub(super) fn next_element(&mut self) -> Result<Progress, Error> {
+        let internal = self.error(ErrorKind::Internal, self.carry.position());
+        let (left, element) = self.value.innermost().ok_or(internal)?;
+        let Some(others) = left.checked_sub(1) else { return Ok(self.end_array()) };
+        match element.bytes() {
+            // All elements are one body.
+            Some(size) => {
+                let bytes = left.saturating_mul(u64::from(size));
+                *left = 0;
+                self.value.value_type = element;
+                self.begin_body(bytes, State::Items);
+            }
+            None => {
+                *left = others;
+                self.begin_item(element);
+            }
+        }
+        Ok(Progress::On)
+    }
+
+    fn end_array(&mut self) -> Progress {
+        let skip = self.value.skip;
+        self.value.depth = self.value.depth.saturating_sub(1);
+        self.end_item();
+        if skip { Progress::On } else { Progress::Say(Token::ArrayEnd) }
+    }
+
+    /// A value or an element has been read.
+    fn end_item(&mut self) {
+        if self.value.depth > 0 {
+            self.state = State::NextElement;
+            return;
+        }
+        self.value.skip = false;
+        self.index = self.index.saturating_add(1);
+        self.state = State::NextEntry;
+    }
+
+    pub(super) fn items(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let element = self.value.value_type;
+        let size = element.bytes().unwrap_or(1);
+        if self.carry.len() == 0 {
+            if self.value.remaining == 0 {
+                self.end_item();
+                return Ok(Progress::On);
+            }
+            let here = usize::try_from(self.value.remaining).unwrap_or(usize::MAX).min(input.len());
+            // Sizes are powers of two.
+            let mut run = here & !usize::from(size.saturating_sub(1));
+            if element == ValueType::Bool {
+                run = self.good_bools(input.get(..run).unwrap_or_default())?;
+            }
+            if run > 0 {
+                self.carry.take(input, run);
+                self.value.remaining = self.value.remaining.saturating_sub(as_u64(run));
+                return Ok(Progress::Say(Token::Items { run: Lent::Chunk(run), element }));
+            }
+        }
+        let before = self.carry.position();
+        let whole = self.carry.gather(input, size);
+        let taken = self.carry.position().saturating_sub(before);
+        self.value.remaining = self.value.remaining.saturating_sub(taken);
+        if !whole {
+            return Ok(Progress::Wait);
+        }
+        self.carry.clear();
+        Ok(Progress::Say(Token::Items { run: Lent::Carry(usize::from(size)), element }))
+    }
+
+    /// How many bools come before the first one that is neither 0 nor 1; an error when that is the first.
+    fn good_bools(&self, bytes: &[u8]) -> Result<usize, Error> {
+        let good = bytes.iter().position(|byte| *byte > 1).unwrap_or(bytes.len());
+        match bytes.first() {
+            Some(byte) if good == 0 => {
+                let value = u64::from(*byte);
+                Err(self.error(ErrorKind::BadBool { value }, self.carry.position()))
+            }
+            _ => Ok(good),
+        }
+    }
+
+    pub(super) fn skip(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let taken = self.carry.take_up_to(input, self.value.remaining).len();
+        self.value.remaining = self.value.remaining.saturating_sub(as_u64(taken));
+        if self.value.remaining > 0 {
+            return Ok(Progress::Wait);
+        }
+        self.end_item();
+        Ok(Progress::On)
+    }
+
+    /// The source jumped over bytes of the body in hand.
+    pub(super) fn skip_ahead(&mut self, bytes: u64) {
+        self.value.remaining = self.value.remaining.saturating_sub(bytes);
+    }
+
+    /// Nobody wants the rest of the value in hand.
+    pub(crate) fn skip_value(&mut self) {
+        if self.state <= State::ValueType || self.state >= State::NextTensor {
+            return;
+        }
+        self.value.skip = true;
+        match self.state {
+            State::Scalar if !self.value.is_alignment => {
+                self.body = self.carry.field_offset();
+                self.value.total = u64::from(self.value.value_type.bytes().unwrap_or(0));
+                self.value.remaining = self.value.total.saturating_sub(u64::from(self.carry.len()));
+                self.begin_skip();
+            }
+            State::Text | State::Items => self.begin_skip(),
+            // All elements are one body: say so now, so that a source may jump over it at once.
+            State::NextElement
+                if self
+                    .value
+                    .innermost()
+                    .is_some_and(|(left, element)| *left > 0 && element.bytes().is_some()) =>
+            {
+                // It cannot fail: an array is open.
+                let _ = self.next_element();
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_skip(&mut self) {
+        self.carry.clear();
+        self.state = State::Skip;
+    }
+}

@@ -1,0 +1,342 @@
+//! The order of a GGUF file: plain integers and field-less enums, no bytes.
+
+use super::entries::Value;
+use super::record::{self, Wire};
+use crate::carry::{Carry, Parsed};
+use crate::data::{DataSection, Plan};
+use crate::directory::TensorSlot;
+use crate::error::{Error, ErrorKind, Section};
+use crate::name::NameReader;
+use crate::options::{Layout, Options, limit_or};
+use crate::token::{DataStart, Format, Header, Progress, TensorInfo, Token};
+
+/// Where a file gives none, in bytes.
+const DEFAULT_ALIGNMENT: u32 = 32;
+/// Tensors are indexed in 32 bits, of which the last stands for none.
+const MAX_TENSORS: u64 = (u32::MAX - 1) as u64;
+
+/// What is read next, in the order of the file. In a state that reads a field, the carry may hold its beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+pub(super) enum State {
+    #[default]
+    Magic,
+    Version,
+    TensorCount,
+    EntryCount,
+    /// Between two entries, or after the last.
+    NextEntry,
+    KeyLength,
+    Key,
+    ValueType,
+    /// A value of fixed size.
+    Scalar,
+    StringLength,
+    /// The bytes of a string.
+    Text,
+    /// The head of an array.
+    ElementType,
+    ElementCount,
+    /// Between two elements of an array, or after the last.
+    NextElement,
+    /// The elements of an array whose elements are of fixed size.
+    Items,
+    /// The bytes of a string, a value or elements that nobody wants.
+    Skip,
+    /// Between two descriptions, or after the last.
+    NextTensor,
+    NameLength,
+    Name,
+    Rank,
+    Dimension,
+    TensorType,
+    TensorOffset,
+    /// A description has been told; it is recorded unless the caller says no.
+    TensorTold,
+    /// Bytes that nobody wants, up to the next recorded tensor or the end.
+    Gap,
+    Blocks,
+    Ended,
+    Failed,
+}
+
+/// A decoder's state but for the memory that is generic: compiled once.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    pub(super) options: Options,
+    pub(super) carry: Carry,
+    pub(super) state: State,
+    /// The file's alignment; 0 until it is given.
+    pub(super) alignment: u32,
+    pub(super) wire: Wire,
+    pub(super) tensor_count: u64,
+    pub(super) entry_count: u64,
+    /// Index of the entry in hand; in later sections, of the tensor.
+    pub(super) index: u64,
+    pub(super) name: NameReader,
+    /// Absolute offset of the body in hand: of a key, a name, a string or elements.
+    pub(super) body: u64,
+    pub(super) value: Value,
+    pub(super) tensor: TensorInfo,
+    /// Absolute offset of the tensor description in hand.
+    pub(super) description: u64,
+    /// Dimensions of the tensor in hand still to be read.
+    pub(super) dims_left: u8,
+    /// Offset in the data section where the next tensor is expected.
+    pub(super) expected: u64,
+    /// The tensor before was of unknown type, and starts at `expected`.
+    pub(super) inferring: bool,
+    /// Some tensor did not start where the one before it ended.
+    pub(super) scattered: bool,
+    pub(super) data: DataSection,
+    pub(super) error: Error,
+}
+
+impl Machine {
+    pub(crate) const fn new(options: Options) -> Self {
+        Self {
+            options,
+            carry: Carry::new(),
+            state: State::Magic,
+            alignment: 0,
+            wire: Wire::new(),
+            tensor_count: 0,
+            entry_count: 0,
+            index: 0,
+            name: NameReader::new(),
+            body: 0,
+            value: Value::new(),
+            tensor: TensorInfo::new(0),
+            description: 0,
+            dims_left: 0,
+            expected: 0,
+            inferring: false,
+            scattered: false,
+            data: DataSection::new(),
+            error: Error::NONE,
+        }
+    }
+
+    /// Goes on until there is something to say or the input is used up. The first error is the last word.
+    pub(crate) fn step(
+        &mut self,
+        input: &mut &[u8],
+        scratch: &mut [u8],
+        slots: &mut [TensorSlot],
+    ) -> Result<Option<Token>, Error> {
+        loop {
+            let progress = match self.state {
+                State::Magic => self.magic(input),
+                State::Version => self.version(input),
+                State::TensorCount => self.tensor_count(input),
+                State::EntryCount => self.entry_count(input),
+                State::NextEntry => self.next_entry(),
+                State::KeyLength => self.key_length(input),
+                State::Key => self.key(input, scratch),
+                State::ValueType => self.value_type(input),
+                State::Scalar => self.scalar(input),
+                State::StringLength => self.string_length(input),
+                State::Text => self.text(input),
+                State::ElementType => self.element_type(input),
+                State::ElementCount => self.element_count(input),
+                State::NextElement => self.next_element(),
+                State::Items => self.items(input),
+                State::Skip => self.skip(input),
+                State::NextTensor => self.next_tensor(slots),
+                State::NameLength => self.name_length(input),
+                State::Name => self.tensor_name(input, scratch),
+                State::Rank => self.rank(input),
+                State::Dimension => self.dimension(input),
+                State::TensorType => self.tensor_type(input),
+                State::TensorOffset => self.tensor_offset(input, slots),
+                State::TensorTold => self.record_tensor(scratch.len(), slots),
+                State::Gap => self.gap(input, slots),
+                State::Blocks => self.blocks(input, scratch, slots),
+                State::Ended => return Ok(None),
+                State::Failed => return Err(self.error),
+            };
+            match progress {
+                Ok(Progress::On) => {}
+                Ok(Progress::Wait) => return Ok(None),
+                Ok(Progress::Say(token)) => return Ok(Some(token)),
+                Err(error) => {
+                    self.error = error;
+                    self.state = State::Failed;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn magic(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some(_) = self.read(input, record::magic)? else { return Ok(Progress::Wait) };
+        self.state = State::Version;
+        Ok(Progress::On)
+    }
+
+    fn version(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((wire, _)) = self.read(input, record::version)? else { return Ok(Progress::Wait) };
+        self.wire = wire;
+        self.state = State::TensorCount;
+        Ok(Progress::On)
+    }
+
+    fn tensor_count(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
+        let limit = limit_or(self.options.tensors, MAX_TENSORS).min(MAX_TENSORS);
+        if count > limit {
+            return Err(self.error(ErrorKind::TooManyTensors { tensors: count, limit }, offset));
+        }
+        self.claim(count, self.wire.least_tensor(), offset)?;
+        self.tensor_count = count;
+        self.state = State::EntryCount;
+        Ok(Progress::On)
+    }
+
+    fn entry_count(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
+        let limit = limit_or(self.options.entries, u64::MAX);
+        if count > limit {
+            return Err(self.error(ErrorKind::TooManyEntries { entries: count, limit }, offset));
+        }
+        self.claim_metadata(count, self.wire.least_entry(), offset)?;
+        self.entry_count = count;
+        self.state = State::NextEntry;
+        Ok(Progress::Say(Token::Header(self.header())))
+    }
+
+    fn header(&self) -> Header {
+        Header {
+            format: Format::Gguf,
+            version: u32::from(self.wire.version),
+            byte_order: self.wire.order,
+            tensor_count: Some(self.tensor_count),
+            entry_count: Some(self.entry_count),
+        }
+    }
+
+    /// All descriptions have been read.
+    pub(super) fn data_start(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Error> {
+        let descriptions_end = self.carry.position();
+        let alignment = self.alignment();
+        // Without tensors there is no data section, and so no padding before it.
+        let start = if self.tensor_count == 0 {
+            Some(descriptions_end)
+        } else {
+            align_up(descriptions_end, alignment)
+        };
+        let start = start.ok_or_else(|| self.error(ErrorKind::SizeOverflow, descriptions_end))?;
+        let plan = Plan {
+            descriptions_end,
+            start,
+            tensors: self.tensor_count,
+            any_order: self.options.layout == Layout::Sparse,
+            input_bytes: self.options.known_input_bytes(),
+        };
+        self.data.begin(&plan, slots)?;
+        self.state = State::Gap;
+        let (end, contiguous) = (self.data.end(), !self.scattered);
+        Ok(Progress::Say(Token::DataStart(DataStart { offset: start, alignment, end, contiguous })))
+    }
+
+    fn gap(&mut self, input: &mut &[u8], slots: &[TensorSlot]) -> Result<Progress, Error> {
+        if !self.data.seek(&mut self.carry, input, slots) {
+            return Ok(Progress::Wait);
+        }
+        if self.data.enter(slots) {
+            self.state = State::Blocks;
+            return Ok(Progress::On);
+        }
+        self.state = State::Ended;
+        Ok(Progress::Say(Token::End))
+    }
+
+    fn blocks(
+        &mut self,
+        input: &mut &[u8],
+        scratch: &mut [u8],
+        slots: &[TensorSlot],
+    ) -> Result<Progress, Error> {
+        let progress = self.data.blocks(&mut self.carry, input, scratch, slots);
+        match progress.map_err(|kind| self.error(kind, self.carry.position()))? {
+            Some(progress) => Ok(progress),
+            None => {
+                self.state = State::Gap;
+                Ok(Progress::On)
+            }
+        }
+    }
+
+    /// The alignment in bytes, given or not.
+    pub(super) const fn alignment(&self) -> u32 {
+        if self.alignment == 0 { DEFAULT_ALIGNMENT } else { self.alignment }
+    }
+
+    /// Reads one field, and says where it began. `None` while bytes are missing.
+    pub(super) fn read<T>(
+        &mut self,
+        input: &mut &[u8],
+        parser: impl Fn(&[u8]) -> Parsed<'_, T>,
+    ) -> Result<Option<(T, u64)>, Error> {
+        let offset = self.carry.field_offset();
+        match self.carry.read(input, parser) {
+            Ok(value) => Ok(value.map(|value| (value, offset))),
+            Err(kind) => Err(self.error(kind, offset)),
+        }
+    }
+
+    /// Reads a count, a length or a dimension.
+    pub(super) fn read_size(&mut self, input: &mut &[u8]) -> Result<Option<(u64, u64)>, Error> {
+        let wire = self.wire;
+        self.read(input, |bytes| wire.size(bytes))
+    }
+
+    /// Reads a type id, or a number of dimensions.
+    pub(super) fn read_id(&mut self, input: &mut &[u8]) -> Result<Option<(u32, u64)>, Error> {
+        let wire = self.wire;
+        self.read(input, |bytes| wire.id(bytes))
+    }
+
+    /// Holds the claim that `count` things of at least `each` bytes follow against what can follow.
+    pub(super) fn claim(&self, count: u64, each: u64, offset: u64) -> Result<(), Error> {
+        let needed = count.saturating_mul(each);
+        let available = self.options.input_end().saturating_sub(self.carry.position());
+        if needed > available {
+            return Err(self.error(ErrorKind::ExceedsInput { needed, available }, offset));
+        }
+        Ok(())
+    }
+
+    /// The same for a claim within the metadata, which have a limit of their own.
+    pub(super) fn claim_metadata(&self, count: u64, each: u64, offset: u64) -> Result<(), Error> {
+        let limit = limit_or(self.options.metadata_bytes, u64::MAX);
+        let bytes = self.carry.position().saturating_add(count.saturating_mul(each));
+        if bytes > limit {
+            return Err(self.error(ErrorKind::MetadataTooLarge { bytes, limit }, offset));
+        }
+        self.claim(count, each, offset)
+    }
+
+    /// An error in what is in hand.
+    pub(super) fn error(&self, kind: ErrorKind, offset: u64) -> Error {
+        let section = self.section();
+        let index = if section == Section::Header { None } else { Some(self.index) };
+        Error::new(kind, offset, section, index)
+    }
+
+    /// The section that the state belongs to.
+    pub(crate) fn section(&self) -> Section {
+        match self.state {
+            State::Failed => self.error.section(),
+            state if state < State::NextEntry => Section::Header,
+            state if state < State::NextTensor => Section::Metadata,
+            state if state < State::Gap => Section::Tensors,
+            _ => Section::Data,
+        }
+    }
+}
+
+/// `offset` rounded up to a multiple of `alignment`, a power of two; the same where it is one already.
+pub(super) fn align_up(offset: u64, alignment: u32) -> Option<u64> {
+    let mask = u64::from(alignment).wrapping_sub(1);
+    Some(offset.checked_add(mask)? & !mask)
+}

@@ -1,0 +1,196 @@
+//! Tensor descriptions: read, checked, and recorded unless the caller says no.
+
+use super::machine::{Machine, State, align_up};
+use super::record::LEAST_AFTER_NAME;
+use crate::directory::{TensorSlot, whole_blocks};
+use crate::error::{Error, ErrorKind};
+use crate::name::NameReader;
+use crate::options::{Layout, MAX_POSITION, UnknownTypes};
+use crate::tensor_type::TensorType;
+use crate::token::{Progress, TensorInfo, Token};
+
+impl Machine {
+    pub(super) fn next_tensor(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Error> {
+        self.name = NameReader::new();
+        if self.index == self.tensor_count {
+            return self.data_start(slots);
+        }
+        self.description = self.carry.position();
+        self.state = State::NameLength;
+        Ok(Progress::On)
+    }
+
+    pub(super) fn name_length(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
+        self.begin_name(length, offset)?;
+        self.claim(1, length.saturating_add(LEAST_AFTER_NAME), offset)?;
+        self.state = State::Name;
+        Ok(Progress::On)
+    }
+
+    pub(super) fn tensor_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<Progress, Error> {
+        if !self.read_name(input, scratch)? {
+            return Ok(Progress::Wait);
+        }
+        self.state = State::Rank;
+        Ok(Progress::On)
+    }
+
+    pub(super) fn rank(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((rank, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
+        let limit = self.options.max_rank();
+        match u8::try_from(rank) {
+            Ok(rank) if rank <= limit => self.dims_left = rank,
+            _ => {
+                let (dimensions, limit) = (u64::from(rank), u64::from(limit));
+                return Err(self.error(ErrorKind::TooManyDimensions { dimensions, limit }, offset));
+            }
+        }
+        let index = u32::try_from(self.index).map_err(|_| self.error(ErrorKind::Internal, offset))?;
+        self.tensor = TensorInfo::new(index);
+        self.after_dimension();
+        Ok(Progress::On)
+    }
+
+    fn after_dimension(&mut self) {
+        self.state = if self.dims_left == 0 { State::TensorType } else { State::Dimension };
+    }
+
+    pub(super) fn dimension(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((dimension, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
+        self.dims_left = self.dims_left.saturating_sub(1);
+        self.tensor.push(dimension).ok_or_else(|| self.error(ErrorKind::Internal, offset))?;
+        // Zeros aside, so that the verdict does not depend on the order of the dimensions.
+        let sizes = self.tensor.dims().iter().copied().filter(|dim| *dim != 0);
+        let product = sizes.into_iter().try_fold(1_u64, u64::checked_mul);
+        if product.is_none_or(|product| product > MAX_POSITION) {
+            return Err(self.error(ErrorKind::ShapeOverflow, self.description));
+        }
+        self.after_dimension();
+        Ok(Progress::On)
+    }
+
+    pub(super) fn tensor_type(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+        let Some((id, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
+        let tensor_type = TensorType::from_id(id);
+        self.tensor.tensor_type = tensor_type;
+        self.tensor.bytes = match (tensor_type.block_elements(), tensor_type.block_bytes()) {
+            (Some(elements), Some(bytes)) => self.tensor_bytes(elements, bytes)?,
+            _ if self.options.unknown_types == UnknownTypes::Infer => TensorInfo::UNKNOWN_LENGTH,
+            _ => {
+                let id = u64::from(id);
+                let removed = tensor_type.is_removed();
+                let kind = if removed {
+                    ErrorKind::RemovedTensorType { id }
+                } else {
+                    ErrorKind::UnknownTensorType { id }
+                };
+                return Err(self.error(kind, offset));
+            }
+        };
+        self.state = State::TensorOffset;
+        Ok(Progress::On)
+    }
+
+    /// Bytes of the tensor in hand. Divides first: the product of all dimensions fits, times a block's bytes may not.
+    fn tensor_bytes(&self, block_elements: u32, block_bytes: u32) -> Result<u64, Error> {
+        let row_elements = self.tensor.row_elements();
+        if whole_blocks(row_elements, block_elements).is_none() {
+            let block_elements = u64::from(block_elements);
+            let kind = ErrorKind::RowNotWholeBlocks { row_elements, block_elements };
+            return Err(self.error(kind, self.description));
+        }
+        let bytes = whole_blocks(self.tensor.elements(), block_elements)
+            .and_then(|blocks| blocks.checked_mul(u64::from(block_bytes)))
+            .filter(|bytes| *bytes <= MAX_POSITION);
+        bytes.ok_or_else(|| self.error(ErrorKind::SizeOverflow, self.description))
+    }
+
+    pub(super) fn tensor_offset(
+        &mut self,
+        input: &mut &[u8],
+        slots: &mut [TensorSlot],
+    ) -> Result<Progress, Error> {
+        let wire = self.wire;
+        let Some((data_offset, _)) = self.read(input, |bytes| wire.offset(bytes))? else {
+            return Ok(Progress::Wait);
+        };
+        self.tensor.data_offset = data_offset;
+        self.check_offset(data_offset, slots).map_err(|kind| self.error(kind, self.description))?;
+        self.data.count(&self.tensor).map_err(|kind| self.error(kind, self.description))?;
+        self.expect_next().ok_or_else(|| self.error(ErrorKind::SizeOverflow, self.description))?;
+        self.state = State::TensorTold;
+        Ok(Progress::Say(Token::Tensor))
+    }
+
+    fn check_offset(&mut self, data_offset: u64, slots: &mut [TensorSlot]) -> Result<(), ErrorKind> {
+        let expected = self.expected;
+        let alignment = u64::from(self.alignment());
+        let aligned = data_offset & alignment.wrapping_sub(1) == 0;
+        // Behind a tensor of unknown type, the next one is right wherever it lies.
+        let follows =
+            if self.inferring { aligned && data_offset >= expected } else { data_offset == expected };
+        match self.options.layout {
+            Layout::Contiguous if !follows => Err(ErrorKind::OffsetMismatch { data_offset, expected }),
+            Layout::Contiguous if self.inferring => {
+                let bytes = data_offset.saturating_sub(expected);
+                self.data.settle(self.tensor.index.saturating_sub(1), expected, bytes, slots)
+            }
+            Layout::Sparse if !aligned => Err(ErrorKind::OffsetUnaligned { data_offset, alignment }),
+            _ => {
+                self.scattered |= !follows;
+                Ok(())
+            }
+        }
+    }
+
+    /// Where the next tensor starts if it follows the one in hand.
+    fn expect_next(&mut self) -> Option<()> {
+        self.inferring = self.tensor.bytes().is_none();
+        let padded = align_up(self.tensor.bytes().unwrap_or(0), self.alignment())?;
+        self.expected = self.tensor.data_offset.checked_add(padded)?;
+        Some(())
+    }
+
+    /// Records the tensor that was told. Without any slot nothing is recorded.
+    pub(super) fn record_tensor(
+        &mut self,
+        scratch_bytes: usize,
+        slots: &mut [TensorSlot],
+    ) -> Result<Progress, Error> {
+        if !slots.is_empty() {
+            let tensor = &self.tensor;
+            let slot = TensorSlot::new(
+                self.name.hash(),
+                tensor.data_offset,
+                tensor.bytes,
+                tensor.row_elements(),
+                tensor.index,
+                tensor.tensor_type,
+                self.wire.order,
+            );
+            self.data
+                .record(slot, slots, scratch_bytes)
+                .map_err(|kind| self.error(kind, self.description))?;
+        }
+        self.after_tensor();
+        Ok(Progress::On)
+    }
+
+    fn after_tensor(&mut self) {
+        self.index = self.index.saturating_add(1);
+        self.state = State::NextTensor;
+    }
+
+    /// The tensor that was told is not recorded; the rest of the one in hand is dropped.
+    pub(crate) fn skip_tensor(&mut self) {
+        match self.state {
+            State::TensorTold => self.after_tensor(),
+            State::Blocks if self.data.is_inside() => {
+                self.data.leave();
+                self.state = State::Gap;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Keys and tensor names, read piece by piece: checked, hashed, and kept as far as the scratch reaches.
+
+use crate::error::ErrorKind;
+
+/// FNV-1a, 64 bits: the offset basis and the prime of the algorithm's published definition.
+const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// FNV-1a (64 bits) of a whole name: what a [`TensorSlot`](crate::TensorSlot) is found by. A stable promise.
+/// Never panics.
+#[must_use]
+pub const fn name_hash(name: &str) -> u64 {
+    let mut rest = name.as_bytes();
+    let mut hash = FNV_BASIS;
+    while let [byte, tail @ ..] = rest {
+        hash = fnv_step(hash, *byte);
+        rest = tail;
+    }
+    hash
+}
+
+const fn fnv_step(hash: u64, byte: u8) -> u64 {
+    // Lossless: `From` is not const.
+    (hash ^ byte as u64).wrapping_mul(FNV_PRIME)
+}
+
+/// A name on its way in. Its text lies in the decoder's scratch, from the start.
+#[derive(Clone, Debug)]
+pub(crate) struct NameReader {
+    hash: u64,
+    /// Bytes of the whole name.
+    total: u32,
+    /// Bytes that have come.
+    seen: u32,
+    /// Bytes of it that are in the scratch.
+    kept: u32,
+    utf8: Utf8,
+}
+
+impl NameReader {
+    pub(crate) const fn new() -> Self {
+        Self { hash: 0, total: 0, seen: 0, kept: 0, utf8: Utf8::new() }
+    }
+
+    /// A name of `total` bytes begins.
+    pub(crate) const fn begin(&mut self, total: u32) {
+        *self = Self { hash: FNV_BASIS, total, ..Self::new() };
+    }
+
+    /// Takes the next bytes of the name in.
+    pub(crate) fn push(&mut self, bytes: &[u8], scratch: &mut [u8]) -> Result<(), ErrorKind> {
+        for &byte in bytes {
+            if byte == 0 {
+                return Err(ErrorKind::NameHasNul);
+            }
+            if !self.utf8.accept(byte) {
+                return Err(ErrorKind::NameNotUtf8);
+            }
+            self.hash = fnv_step(self.hash, byte);
+            if let Some(place) = usize::try_from(self.seen).ok().and_then(|seen| scratch.get_mut(seen)) {
+                *place = byte;
+                self.kept = self.kept.saturating_add(1);
+            }
+            self.seen = self.seen.saturating_add(1);
+        }
+        if self.seen == self.total && !self.utf8.is_whole() {
+            return Err(ErrorKind::NameNotUtf8);
+        }
+        Ok(())
+    }
+
+    /// Whether there is a name in hand.
+    pub(crate) const fn is_begun(&self) -> bool {
+        self.hash != 0
+    }
+
+    pub(crate) const fn missing(&self) -> u32 {
+        self.total.saturating_sub(self.seen)
+    }
+
+    pub(crate) const fn total(&self) -> u32 {
+        self.total
+    }
+
+    pub(crate) const fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The text as far as it is kept.
+    pub(crate) fn kept<'a>(&self, scratch: &'a [u8]) -> &'a [u8] {
+        usize::try_from(self.kept).ok().and_then(|kept| scratch.get(..kept)).unwrap_or_default()
+    }
+
+    /// Whether all of the name has come and is kept.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.kept == self.total
+    }
+}
+
+/// UTF-8 checked a byte at a time, by the table of well-formed sequences in the Unicode standard (3.9, table 3-7).
+/// Core's own check wants all bytes at once.
+#[derive(Clone, Debug)]
+struct Utf8 {
+    /// Continuation bytes still to come.
+    missing: u8,
+    /// What the next of them may be.
+    low: u8,
+    high: u8,
+}
+
+impl Utf8 {
+    const fn new() -> Self {
+        Self { missing: 0, low: 0, high: 0 }
+    }
+
+    const fn is_whole(&self) -> bool {
+        self.missing == 0
+    }
+
+    fn accept(&mut self, byte: u8) -> bool {
+        if let Some(missing) = self.missing.checked_sub(1) {
+            let good = (self.low..=self.high).contains(&byte);
+            *self = Self { missing, low: 0x80, high: 0xbf };
+            return good;
+        }
+        let (missing, low, high) = match byte {
+            0x00..=0x7f => (0, 0x80, 0xbf),
+            0xc2..=0xdf => (1, 0x80, 0xbf),
+            0xe0 => (2, 0xa0, 0xbf),
+            0xe1..=0xec | 0xee..=0xef => (2, 0x80, 0xbf),
+            0xed => (2, 0x80, 0x9f),
+            0xf0 => (3, 0x90, 0xbf),
+            0xf1..=0xf3 => (3, 0x80, 0xbf),
+            0xf4 => (3, 0x80, 0x8f),
+            _ => return false,
+        };
+        *self = Self { missing, low, high };
+        true
+    }
+}

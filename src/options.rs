@@ -1,0 +1,202 @@
+//! What a decoder accepts: limits and the two policies a caller may change.
+
+/// Limits and policies of a decoder.
+///
+/// A limit of 0 stands for its default. Builder methods are `const`, so options can stand in a `static`:
+///
+/// ```
+/// use weightstream::{Layout, Options};
+///
+/// const OPTIONS: Options = Options::new().layout(Layout::Sparse).string_bytes(1 << 20);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub struct Options {
+    pub(crate) entries: u64,
+    pub(crate) tensors: u64,
+    pub(crate) string_bytes: u64,
+    pub(crate) array_elements: u64,
+    pub(crate) metadata_bytes: u64,
+    /// Size of the input plus one; 0 while it is unknown. An all-zero value must be the default.
+    input_bytes_plus_one: u64,
+    key_bytes: u32,
+    alignment: u32,
+    nesting: u8,
+    rank: u8,
+    pub(crate) layout: Layout,
+    pub(crate) unknown_types: UnknownTypes,
+}
+
+/// How tensors may lie in the data section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Layout {
+    /// Each tensor starts where the one before it ends, padded to the alignment: the rule of ggml's loader.
+    #[default]
+    Contiguous,
+    /// Aligned and disjoint, in any order, with gaps.
+    Sparse,
+}
+
+/// What to do with a tensor type that is not known, or was removed from the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum UnknownTypes {
+    /// An error that shows the id.
+    #[default]
+    Refuse,
+    /// List the tensor with its raw id. Its length runs to the next tensor's offset, padding included; the last
+    /// one's to the end of the input. Its data come raw.
+    Infer,
+}
+
+/// Arrays nested deeper than this are always refused: the decoder keeps one counter a level.
+pub(crate) const MAX_NESTING: u8 = 4;
+/// Most dimensions of a GGUF tensor.
+const GGUF_RANK: u8 = 4;
+const DEFAULT_KEY_BYTES: u32 = 65_535;
+const DEFAULT_ALIGNMENT: u32 = 1 << 20;
+/// File positions are counted in 63 bits, as every operating system does.
+pub(crate) const MAX_POSITION: u64 = i64::MAX.unsigned_abs();
+
+impl Options {
+    /// The defaults: every limit as its method says, [`Layout::Contiguous`], [`UnknownTypes::Refuse`].
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            entries: 0,
+            tensors: 0,
+            string_bytes: 0,
+            array_elements: 0,
+            metadata_bytes: 0,
+            input_bytes_plus_one: 0,
+            key_bytes: 0,
+            alignment: 0,
+            nesting: 0,
+            rank: 0,
+            layout: Layout::Contiguous,
+            unknown_types: UnknownTypes::Refuse,
+        }
+    }
+
+    /// Most bytes of a key or a tensor name. Default 65,535.
+    #[must_use]
+    pub const fn key_bytes(mut self, bytes: u32) -> Self {
+        self.key_bytes = bytes;
+        self
+    }
+
+    /// Deepest nesting of arrays; a plain array is 1 deep. Default 4, which is also the most.
+    #[must_use]
+    pub const fn nesting(mut self, depth: u8) -> Self {
+        self.nesting = depth;
+        self
+    }
+
+    /// Largest alignment in bytes. Default 1 MiB.
+    #[must_use]
+    pub const fn alignment(mut self, bytes: u32) -> Self {
+        self.alignment = bytes;
+        self
+    }
+
+    /// Most dimensions of a tensor. Default 4, which is also the most that GGUF has.
+    #[must_use]
+    pub const fn rank(mut self, dimensions: u8) -> Self {
+        self.rank = dimensions;
+        self
+    }
+
+    /// Most metadata entries. Unbounded by default.
+    #[must_use]
+    pub const fn entries(mut self, entries: u64) -> Self {
+        self.entries = entries;
+        self
+    }
+
+    /// Most tensors. Unbounded by default, as far as 32-bit indexes reach.
+    #[must_use]
+    pub const fn tensors(mut self, tensors: u64) -> Self {
+        self.tensors = tensors;
+        self
+    }
+
+    /// Most bytes of a string value, or of a string in an array. Unbounded by default.
+    #[must_use]
+    pub const fn string_bytes(mut self, bytes: u64) -> Self {
+        self.string_bytes = bytes;
+        self
+    }
+
+    /// Most elements of one array. Unbounded by default.
+    #[must_use]
+    pub const fn array_elements(mut self, elements: u64) -> Self {
+        self.array_elements = elements;
+        self
+    }
+
+    /// Most bytes of the header and the metadata together. Unbounded by default.
+    #[must_use]
+    pub const fn metadata_bytes(mut self, bytes: u64) -> Self {
+        self.metadata_bytes = bytes;
+        self
+    }
+
+    /// The size of the whole input in bytes, when it is known beforehand.
+    ///
+    /// Counts, lengths and the end of the last tensor are then held against it at once.
+    #[must_use]
+    pub const fn input_bytes(mut self, bytes: u64) -> Self {
+        self.input_bytes_plus_one = bytes.saturating_add(1);
+        self
+    }
+
+    /// How tensors may lie in the data section. Default [`Layout::Contiguous`].
+    #[must_use]
+    pub const fn layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// What to do with unknown tensor types. Default [`UnknownTypes::Refuse`].
+    #[must_use]
+    pub const fn unknown_types(mut self, policy: UnknownTypes) -> Self {
+        self.unknown_types = policy;
+        self
+    }
+
+    pub(crate) const fn max_key_bytes(&self) -> u64 {
+        // Lossless: `From` is not const.
+        (if self.key_bytes == 0 { DEFAULT_KEY_BYTES } else { self.key_bytes }) as u64
+    }
+
+    pub(crate) const fn max_alignment(&self) -> u32 {
+        if self.alignment == 0 { DEFAULT_ALIGNMENT } else { self.alignment }
+    }
+
+    pub(crate) const fn max_nesting(&self) -> u8 {
+        if self.nesting == 0 || self.nesting > MAX_NESTING { MAX_NESTING } else { self.nesting }
+    }
+
+    pub(crate) const fn max_rank(&self) -> u8 {
+        if self.rank == 0 || self.rank > GGUF_RANK { GGUF_RANK } else { self.rank }
+    }
+
+    /// The size of the input, when the caller knew it.
+    pub(crate) const fn known_input_bytes(&self) -> Option<u64> {
+        self.input_bytes_plus_one.checked_sub(1)
+    }
+
+    /// Where the input ends at the latest.
+    pub(crate) fn input_end(&self) -> u64 {
+        self.known_input_bytes().map_or(MAX_POSITION, |bytes| bytes.min(MAX_POSITION))
+    }
+}
+
+/// A limit as the caller set it, 0 being none.
+pub(crate) const fn limit_or(limit: u64, unbounded: u64) -> u64 {
+    if limit == 0 { unbounded } else { limit }
+}
