@@ -120,6 +120,8 @@ impl core::error::Error for Error {}
 
 /// One row a kind: its doc, name, the (at most two) numbers it carries, its stable code, its message.
 macro_rules! error_kinds {
+    (number) => { 0 };
+    (number $number:ident) => { $number };
     ($( $(#[doc = $doc:literal])+ $kind:ident $({ $first:ident $(, $second:ident)? })? = $code:literal, $message:literal; )+) => {
         /// What is wrong with a file. Numbers are bytes, counts or ids as the field's name says.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,15 +139,11 @@ macro_rules! error_kinds {
         }
 
         impl ErrorKind {
+            /// The code, and the numbers, of which there may be none.
             const fn pack(self) -> (Code, u64, u64) {
                 match self {
                     $( Self::$kind $({ $first $(, $second)? })? => {
-                        let numbers: &[u64] = &[$( $first $(, $second)? )?];
-                        match *numbers {
-                            [first, second] => (Code::$kind, first, second),
-                            [first] => (Code::$kind, first, 0),
-                            _ => (Code::$kind, 0, 0),
-                        }
+                        (Code::$kind, error_kinds!(number $($first)?), error_kinds!(number $($($second)?)?))
                     } )+
                 }
             }

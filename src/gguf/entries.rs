@@ -1,8 +1,8 @@
 //! Metadata entries: keys and their values, arrays in arrays included, without recursion.
 
-use super::machine::{Machine, State};
+use super::machine::{Failed, Machine, State};
 use crate::carry::as_u64;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
 use crate::name::NameReader;
 use crate::options::{MAX_NESTING, limit_or};
 use crate::token::{Lent, Progress, Token};
@@ -86,7 +86,7 @@ impl Value {
 }
 
 impl Machine {
-    pub(super) fn next_entry(&mut self) -> Result<Progress, Error> {
+    pub(super) fn next_entry(&mut self) -> Result<Progress, Failed> {
         self.name = NameReader::new();
         self.claim_metadata(0, 0, self.carry.position())?;
         if self.index == self.entry_count {
@@ -98,10 +98,10 @@ impl Machine {
         Ok(Progress::On)
     }
 
-    pub(super) fn key_length(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn key_length(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         if length == 0 {
-            return Err(self.error(ErrorKind::EmptyKey, offset));
+            return Err(self.fail(ErrorKind::EmptyKey, offset));
         }
         // A key's type and at least one byte of value follow it.
         self.begin_name(length, offset)?;
@@ -111,7 +111,7 @@ impl Machine {
     }
 
     /// A name of so many bytes begins, if it is not too long.
-    pub(super) fn begin_name(&mut self, length: u64, offset: u64) -> Result<(), Error> {
+    pub(super) fn begin_name(&mut self, length: u64, offset: u64) -> Result<(), Failed> {
         let limit = self.options.max_key_bytes();
         match u32::try_from(length) {
             Ok(total) if length <= limit => {
@@ -119,45 +119,45 @@ impl Machine {
                 self.body = self.carry.position();
                 Ok(())
             }
-            _ => Err(self.error(ErrorKind::NameTooLong { bytes: length, limit }, offset)),
+            _ => Err(self.fail(ErrorKind::NameTooLong { bytes: length, limit }, offset)),
         }
     }
 
     /// Takes in what has come of a name. Whether that is all of it.
-    pub(super) fn read_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<bool, Error> {
+    pub(super) fn read_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<bool, Failed> {
         let part = self.carry.take_up_to(input, u64::from(self.name.missing()));
-        self.name.push(part, scratch).map_err(|kind| self.error(kind, self.body))?;
+        self.name.push(part, scratch).map_err(|kind| self.fail(kind, self.body))?;
         Ok(self.name.missing() == 0)
     }
 
-    pub(super) fn key(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<Progress, Error> {
+    pub(super) fn key(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<Progress, Failed> {
         if !self.read_name(input, scratch)? {
             return Ok(Progress::Wait);
         }
         self.value.is_alignment = self.name.is_whole() && self.name.kept(scratch) == ALIGNMENT_KEY;
         if self.value.is_alignment && self.alignment != 0 {
-            return Err(self.error(ErrorKind::DuplicateAlignment, self.body));
+            return Err(self.fail(ErrorKind::DuplicateAlignment, self.body));
         }
         self.state = State::ValueType;
         Ok(Progress::On)
     }
 
-    pub(super) fn value_type(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn value_type(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((value_type, offset)) = self.read_type(input)? else { return Ok(Progress::Wait) };
         if self.value.is_alignment && value_type != ValueType::U32 {
             let id = u64::from(value_type.id());
-            return Err(self.error(ErrorKind::AlignmentType { id }, offset));
+            return Err(self.fail(ErrorKind::AlignmentType { id }, offset));
         }
         self.begin_item(value_type);
         Ok(Progress::Say(Token::Key(value_type)))
     }
 
     /// A type of value or of elements.
-    fn read_type(&mut self, input: &mut &[u8]) -> Result<Option<(ValueType, u64)>, Error> {
+    fn read_type(&mut self, input: &mut &[u8]) -> Result<Option<(ValueType, u64)>, Failed> {
         let Some((id, offset)) = self.read_id(input)? else { return Ok(None) };
         match ValueType::from_id(id) {
             Some(value_type) => Ok(Some((value_type, offset))),
-            None => Err(self.error(ErrorKind::BadValueType { id: u64::from(id) }, offset)),
+            None => Err(self.fail(ErrorKind::BadValueType { id: u64::from(id) }, offset)),
         }
     }
 
@@ -171,7 +171,7 @@ impl Machine {
         };
     }
 
-    pub(super) fn scalar(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn scalar(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let (wire, value_type) = (self.wire, self.value.value_type);
         let Some((value, offset)) = self.read(input, |bytes| wire.scalar(value_type, bytes))? else {
             return Ok(Progress::Wait);
@@ -184,26 +184,26 @@ impl Machine {
         Ok(if skip { Progress::On } else { Progress::Say(Token::Scalar(value)) })
     }
 
-    fn set_alignment(&mut self, value: Scalar, offset: u64) -> Result<(), Error> {
-        let Scalar::U32(alignment) = value else { return Err(self.error(ErrorKind::Internal, offset)) };
+    fn set_alignment(&mut self, value: Scalar, offset: u64) -> Result<(), Failed> {
+        let Scalar::U32(alignment) = value else { return Err(self.fail(ErrorKind::Internal, offset)) };
         let limit = self.options.max_alignment();
         let wide = u64::from(alignment);
         if !alignment.is_power_of_two() {
-            return Err(self.error(ErrorKind::BadAlignment { alignment: wide }, offset));
+            return Err(self.fail(ErrorKind::BadAlignment { alignment: wide }, offset));
         }
         if alignment > limit {
             let limit = u64::from(limit);
-            return Err(self.error(ErrorKind::AlignmentTooLarge { alignment: wide, limit }, offset));
+            return Err(self.fail(ErrorKind::AlignmentTooLarge { alignment: wide, limit }, offset));
         }
         self.alignment = alignment;
         Ok(())
     }
 
-    pub(super) fn string_length(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn string_length(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         let limit = limit_or(self.options.string_bytes, u64::MAX);
         if length > limit {
-            return Err(self.error(ErrorKind::StringTooLong { bytes: length, limit }, offset));
+            return Err(self.fail(ErrorKind::StringTooLong { bytes: length, limit }, offset));
         }
         self.claim_metadata(1, length, offset)?;
         self.begin_body(length, State::Text);
@@ -218,7 +218,7 @@ impl Machine {
         self.state = if self.value.skip { State::Skip } else { state };
     }
 
-    pub(super) fn text(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn text(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let (total, before) = (self.value.total, self.value.remaining);
         let part = self.carry.take_up_to(input, before).len();
         // An empty string is one empty piece; a piece of a longer one has bytes.
@@ -234,28 +234,28 @@ impl Machine {
         Ok(Progress::Say(Token::Text { part: Lent::Chunk(part), start, total, last }))
     }
 
-    pub(super) fn element_type(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn element_type(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((element, offset)) = self.read_type(input)? else { return Ok(Progress::Wait) };
         // The elements would be arrays two levels below the arrays that are open now.
         let (depth, limit) = (self.value.depth.saturating_add(2), self.options.max_nesting());
         if element == ValueType::Array && depth > limit {
             let (depth, limit) = (u64::from(depth), u64::from(limit));
-            return Err(self.error(ErrorKind::NestingTooDeep { depth, limit }, offset));
+            return Err(self.fail(ErrorKind::NestingTooDeep { depth, limit }, offset));
         }
         self.value.value_type = element;
         self.state = State::ElementCount;
         Ok(Progress::On)
     }
 
-    pub(super) fn element_count(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn element_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((len, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         let limit = limit_or(self.options.array_elements, u64::MAX);
         if len > limit {
-            return Err(self.error(ErrorKind::ArrayTooLong { elements: len, limit }, offset));
+            return Err(self.fail(ErrorKind::ArrayTooLong { elements: len, limit }, offset));
         }
         let element = self.value.value_type;
         self.claim_metadata(len, self.wire.least_element(element), offset)?;
-        self.value.push(element, len).ok_or_else(|| self.error(ErrorKind::Internal, offset))?;
+        self.value.push(element, len).ok_or_else(|| self.fail(ErrorKind::Internal, offset))?;
         self.state = State::NextElement;
         if self.value.skip {
             return Ok(Progress::On);
@@ -263,9 +263,10 @@ impl Machine {
         Ok(Progress::Say(Token::ArrayStart { element, len }))
     }
 
-    pub(super) fn next_element(&mut self) -> Result<Progress, Error> {
-        let internal = self.error(ErrorKind::Internal, self.carry.position());
-        let (left, element) = self.value.innermost().ok_or(internal)?;
+    pub(super) fn next_element(&mut self) -> Result<Progress, Failed> {
+        let Some((left, element)) = self.value.innermost() else {
+            return Err(self.fail(ErrorKind::Internal, self.carry.position()));
+        };
         let Some(others) = left.checked_sub(1) else { return Ok(self.end_array()) };
         match element.bytes() {
             // All elements are one body.
@@ -301,7 +302,7 @@ impl Machine {
         self.state = State::NextEntry;
     }
 
-    pub(super) fn items(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn items(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let element = self.value.value_type;
         let size = element.bytes().unwrap_or(1);
         if self.carry.len() == 0 {
@@ -333,18 +334,18 @@ impl Machine {
     }
 
     /// How many bools come before the first one that is neither 0 nor 1; an error when that is the first.
-    fn good_bools(&self, bytes: &[u8]) -> Result<usize, Error> {
+    fn good_bools(&mut self, bytes: &[u8]) -> Result<usize, Failed> {
         let good = bytes.iter().position(|byte| *byte > 1).unwrap_or(bytes.len());
         match bytes.first() {
             Some(byte) if good == 0 => {
                 let value = u64::from(*byte);
-                Err(self.error(ErrorKind::BadBool { value }, self.carry.position()))
+                Err(self.fail(ErrorKind::BadBool { value }, self.carry.position()))
             }
             _ => Ok(good),
         }
     }
 
-    pub(super) fn skip(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn skip(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let taken = self.carry.take_up_to(input, self.value.remaining).len();
         self.value.remaining = self.value.remaining.saturating_sub(as_u64(taken));
         if self.value.remaining > 0 {

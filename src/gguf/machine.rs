@@ -59,6 +59,10 @@ pub(super) enum State {
     Failed,
 }
 
+/// The file is bad: [`Machine::error`] says how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failed;
+
 /// A decoder's state but for the memory that is generic: compiled once.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
@@ -158,33 +162,29 @@ impl Machine {
                 Ok(Progress::On) => {}
                 Ok(Progress::Wait) => return Ok(None),
                 Ok(Progress::Say(token)) => return Ok(Some(token)),
-                Err(error) => {
-                    self.error = error;
-                    self.state = State::Failed;
-                    return Err(error);
-                }
+                Err(Failed) => return Err(self.error),
             }
         }
     }
 
-    fn magic(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    fn magic(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some(_) = self.read(input, record::magic)? else { return Ok(Progress::Wait) };
         self.state = State::Version;
         Ok(Progress::On)
     }
 
-    fn version(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    fn version(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((wire, _)) = self.read(input, record::version)? else { return Ok(Progress::Wait) };
         self.wire = wire;
         self.state = State::TensorCount;
         Ok(Progress::On)
     }
 
-    fn tensor_count(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    fn tensor_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         let limit = limit_or(self.options.tensors, MAX_TENSORS).min(MAX_TENSORS);
         if count > limit {
-            return Err(self.error(ErrorKind::TooManyTensors { tensors: count, limit }, offset));
+            return Err(self.fail(ErrorKind::TooManyTensors { tensors: count, limit }, offset));
         }
         self.claim(count, self.wire.least_tensor(), offset)?;
         self.tensor_count = count;
@@ -192,11 +192,11 @@ impl Machine {
         Ok(Progress::On)
     }
 
-    fn entry_count(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    fn entry_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         let limit = limit_or(self.options.entries, u64::MAX);
         if count > limit {
-            return Err(self.error(ErrorKind::TooManyEntries { entries: count, limit }, offset));
+            return Err(self.fail(ErrorKind::TooManyEntries { entries: count, limit }, offset));
         }
         self.claim_metadata(count, self.wire.least_entry(), offset)?;
         self.entry_count = count;
@@ -215,7 +215,7 @@ impl Machine {
     }
 
     /// All descriptions have been read.
-    pub(super) fn data_start(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Error> {
+    pub(super) fn data_start(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Failed> {
         let descriptions_end = self.carry.position();
         let alignment = self.alignment();
         // Without tensors there is no data section, and so no padding before it.
@@ -224,7 +224,7 @@ impl Machine {
         } else {
             align_up(descriptions_end, alignment)
         };
-        let start = start.ok_or_else(|| self.error(ErrorKind::SizeOverflow, descriptions_end))?;
+        let start = start.ok_or_else(|| self.fail(ErrorKind::SizeOverflow, descriptions_end))?;
         let plan = Plan {
             descriptions_end,
             start,
@@ -232,13 +232,17 @@ impl Machine {
             any_order: self.options.layout == Layout::Sparse,
             input_bytes: self.options.known_input_bytes(),
         };
-        self.data.begin(&plan, slots)?;
+        if let Err(error) = self.data.begin(&plan, slots) {
+            self.error = error;
+            self.state = State::Failed;
+            return Err(Failed);
+        }
         self.state = State::Gap;
         let (end, contiguous) = (self.data.end(), !self.scattered);
         Ok(Progress::Say(Token::DataStart(DataStart { offset: start, alignment, end, contiguous })))
     }
 
-    fn gap(&mut self, input: &mut &[u8], slots: &[TensorSlot]) -> Result<Progress, Error> {
+    fn gap(&mut self, input: &mut &[u8], slots: &[TensorSlot]) -> Result<Progress, Failed> {
         if !self.data.seek(&mut self.carry, input, slots) {
             return Ok(Progress::Wait);
         }
@@ -255,9 +259,9 @@ impl Machine {
         input: &mut &[u8],
         scratch: &mut [u8],
         slots: &[TensorSlot],
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress, Failed> {
         let progress = self.data.blocks(&mut self.carry, input, scratch, slots);
-        match progress.map_err(|kind| self.error(kind, self.carry.position()))? {
+        match progress.map_err(|kind| self.fail(kind, self.carry.position()))? {
             Some(progress) => Ok(progress),
             None => {
                 self.state = State::Gap;
@@ -276,44 +280,53 @@ impl Machine {
         &mut self,
         input: &mut &[u8],
         parser: impl Fn(&[u8]) -> Parsed<'_, T>,
-    ) -> Result<Option<(T, u64)>, Error> {
+    ) -> Result<Option<(T, u64)>, Failed> {
         let offset = self.carry.field_offset();
         match self.carry.read(input, parser) {
             Ok(value) => Ok(value.map(|value| (value, offset))),
-            Err(kind) => Err(self.error(kind, offset)),
+            Err(kind) => Err(self.fail(kind, offset)),
         }
     }
 
     /// Reads a count, a length or a dimension.
-    pub(super) fn read_size(&mut self, input: &mut &[u8]) -> Result<Option<(u64, u64)>, Error> {
+    pub(super) fn read_size(&mut self, input: &mut &[u8]) -> Result<Option<(u64, u64)>, Failed> {
         let wire = self.wire;
         self.read(input, |bytes| wire.size(bytes))
     }
 
     /// Reads a type id, or a number of dimensions.
-    pub(super) fn read_id(&mut self, input: &mut &[u8]) -> Result<Option<(u32, u64)>, Error> {
+    pub(super) fn read_id(&mut self, input: &mut &[u8]) -> Result<Option<(u32, u64)>, Failed> {
         let wire = self.wire;
         self.read(input, |bytes| wire.id(bytes))
     }
 
     /// Holds the claim that `count` things of at least `each` bytes follow against what can follow.
-    pub(super) fn claim(&self, count: u64, each: u64, offset: u64) -> Result<(), Error> {
+    pub(super) fn claim(&mut self, count: u64, each: u64, offset: u64) -> Result<(), Failed> {
         let needed = count.saturating_mul(each);
         let available = self.options.input_end().saturating_sub(self.carry.position());
         if needed > available {
-            return Err(self.error(ErrorKind::ExceedsInput { needed, available }, offset));
+            return Err(self.fail(ErrorKind::ExceedsInput { needed, available }, offset));
         }
         Ok(())
     }
 
     /// The same for a claim within the metadata, which have a limit of their own.
-    pub(super) fn claim_metadata(&self, count: u64, each: u64, offset: u64) -> Result<(), Error> {
+    pub(super) fn claim_metadata(&mut self, count: u64, each: u64, offset: u64) -> Result<(), Failed> {
         let limit = limit_or(self.options.metadata_bytes, u64::MAX);
         let bytes = self.carry.position().saturating_add(count.saturating_mul(each));
         if bytes > limit {
-            return Err(self.error(ErrorKind::MetadataTooLarge { bytes, limit }, offset));
+            return Err(self.fail(ErrorKind::MetadataTooLarge { bytes, limit }, offset));
         }
         self.claim(count, each, offset)
+    }
+
+    /// Ends the stream with an error in what is in hand.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&mut self, kind: ErrorKind, offset: u64) -> Failed {
+        self.error = self.error(kind, offset);
+        self.state = State::Failed;
+        Failed
     }
 
     /// An error in what is in hand.

@@ -1,8 +1,7 @@
 //! The shape of GGUF's fixed-size fields: streaming parsers without state.
 
 use nom::Parser;
-use nom::bytes::streaming::tag;
-use nom::error::ParseError;
+use nom::bytes::streaming::{tag, take};
 use nom::number::Endianness;
 use nom::number::streaming;
 
@@ -101,22 +100,11 @@ impl Wire {
 
     /// A value of fixed size.
     pub(super) fn scalar(self, value_type: ValueType, input: &[u8]) -> Parsed<'_, Scalar> {
-        let order = self.endianness();
-        match value_type {
-            ValueType::U8 => streaming::u8.map(Scalar::U8).parse(input),
-            ValueType::I8 => streaming::i8.map(Scalar::I8).parse(input),
-            ValueType::U16 => streaming::u16(order).map(Scalar::U16).parse(input),
-            ValueType::I16 => streaming::i16(order).map(Scalar::I16).parse(input),
-            ValueType::U32 => streaming::u32(order).map(Scalar::U32).parse(input),
-            ValueType::I32 => streaming::i32(order).map(Scalar::I32).parse(input),
-            ValueType::F32 => streaming::f32(order).map(Scalar::F32).parse(input),
-            ValueType::U64 => streaming::u64(order).map(Scalar::U64).parse(input),
-            ValueType::I64 => streaming::i64(order).map(Scalar::I64).parse(input),
-            ValueType::F64 => streaming::f64(order).map(Scalar::F64).parse(input),
-            ValueType::Bool => boolean(input),
-            ValueType::String | ValueType::Array => {
-                Err(nom::Err::Failure(BadField::from_error_kind(input, nom::error::ErrorKind::Fail)))
-            }
+        let (rest, bytes) = take(value_type.bytes().unwrap_or(0)).parse(input)?;
+        match Scalar::from_bytes(value_type, self.order, bytes) {
+            Some(Scalar::Bool(_)) if bytes > [1].as_slice() => Err(failure(bad_bool(bytes))),
+            Some(value) => Ok((rest, value)),
+            None => Err(failure(ErrorKind::Internal)),
         }
     }
 
@@ -128,12 +116,9 @@ impl Wire {
     }
 }
 
-fn boolean(input: &[u8]) -> Parsed<'_, Scalar> {
-    match streaming::u8(input)? {
-        (rest, 0) => Ok((rest, Scalar::Bool(false))),
-        (rest, 1) => Ok((rest, Scalar::Bool(true))),
-        (_, byte) => Err(failure(ErrorKind::BadBool { value: u64::from(byte) })),
-    }
+/// What is wrong with a bool that is neither 0 nor 1.
+fn bad_bool(bytes: &[u8]) -> ErrorKind {
+    ErrorKind::BadBool { value: bytes.first().copied().map_or(0, u64::from) }
 }
 
 const fn failure(kind: ErrorKind) -> nom::Err<BadField> {

@@ -1,16 +1,16 @@
 //! Tensor descriptions: read, checked, and recorded unless the caller says no.
 
-use super::machine::{Machine, State, align_up};
+use super::machine::{Failed, Machine, State, align_up};
 use super::record::LEAST_AFTER_NAME;
 use crate::directory::{TensorSlot, whole_blocks};
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
 use crate::name::NameReader;
 use crate::options::{Layout, MAX_POSITION, UnknownTypes};
 use crate::tensor_type::TensorType;
 use crate::token::{Progress, TensorInfo, Token};
 
 impl Machine {
-    pub(super) fn next_tensor(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Error> {
+    pub(super) fn next_tensor(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Failed> {
         self.name = NameReader::new();
         if self.index == self.tensor_count {
             return self.data_start(slots);
@@ -20,7 +20,7 @@ impl Machine {
         Ok(Progress::On)
     }
 
-    pub(super) fn name_length(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn name_length(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         self.begin_name(length, offset)?;
         self.claim(1, length.saturating_add(LEAST_AFTER_NAME), offset)?;
@@ -28,7 +28,7 @@ impl Machine {
         Ok(Progress::On)
     }
 
-    pub(super) fn tensor_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<Progress, Error> {
+    pub(super) fn tensor_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<Progress, Failed> {
         if !self.read_name(input, scratch)? {
             return Ok(Progress::Wait);
         }
@@ -36,17 +36,17 @@ impl Machine {
         Ok(Progress::On)
     }
 
-    pub(super) fn rank(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn rank(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((rank, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
         let limit = self.options.max_rank();
         match u8::try_from(rank) {
             Ok(rank) if rank <= limit => self.dims_left = rank,
             _ => {
                 let (dimensions, limit) = (u64::from(rank), u64::from(limit));
-                return Err(self.error(ErrorKind::TooManyDimensions { dimensions, limit }, offset));
+                return Err(self.fail(ErrorKind::TooManyDimensions { dimensions, limit }, offset));
             }
         }
-        let index = u32::try_from(self.index).map_err(|_| self.error(ErrorKind::Internal, offset))?;
+        let index = u32::try_from(self.index).map_err(|_| self.fail(ErrorKind::Internal, offset))?;
         self.tensor = TensorInfo::new(index);
         self.after_dimension();
         Ok(Progress::On)
@@ -56,21 +56,21 @@ impl Machine {
         self.state = if self.dims_left == 0 { State::TensorType } else { State::Dimension };
     }
 
-    pub(super) fn dimension(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn dimension(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((dimension, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         self.dims_left = self.dims_left.saturating_sub(1);
-        self.tensor.push(dimension).ok_or_else(|| self.error(ErrorKind::Internal, offset))?;
+        self.tensor.push(dimension).ok_or_else(|| self.fail(ErrorKind::Internal, offset))?;
         // Zeros aside, so that the verdict does not depend on the order of the dimensions.
         let sizes = self.tensor.dims().iter().copied().filter(|dim| *dim != 0);
         let product = sizes.into_iter().try_fold(1_u64, u64::checked_mul);
         if product.is_none_or(|product| product > MAX_POSITION) {
-            return Err(self.error(ErrorKind::ShapeOverflow, self.description));
+            return Err(self.fail(ErrorKind::ShapeOverflow, self.description));
         }
         self.after_dimension();
         Ok(Progress::On)
     }
 
-    pub(super) fn tensor_type(&mut self, input: &mut &[u8]) -> Result<Progress, Error> {
+    pub(super) fn tensor_type(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((id, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
         let tensor_type = TensorType::from_id(id);
         self.tensor.tensor_type = tensor_type;
@@ -85,7 +85,7 @@ impl Machine {
                 } else {
                     ErrorKind::UnknownTensorType { id }
                 };
-                return Err(self.error(kind, offset));
+                return Err(self.fail(kind, offset));
             }
         };
         self.state = State::TensorOffset;
@@ -93,32 +93,32 @@ impl Machine {
     }
 
     /// Bytes of the tensor in hand. Divides first: the product of all dimensions fits, times a block's bytes may not.
-    fn tensor_bytes(&self, block_elements: u32, block_bytes: u32) -> Result<u64, Error> {
+    fn tensor_bytes(&mut self, block_elements: u32, block_bytes: u32) -> Result<u64, Failed> {
         let row_elements = self.tensor.row_elements();
         if whole_blocks(row_elements, block_elements).is_none() {
             let block_elements = u64::from(block_elements);
             let kind = ErrorKind::RowNotWholeBlocks { row_elements, block_elements };
-            return Err(self.error(kind, self.description));
+            return Err(self.fail(kind, self.description));
         }
         let bytes = whole_blocks(self.tensor.elements(), block_elements)
             .and_then(|blocks| blocks.checked_mul(u64::from(block_bytes)))
             .filter(|bytes| *bytes <= MAX_POSITION);
-        bytes.ok_or_else(|| self.error(ErrorKind::SizeOverflow, self.description))
+        bytes.ok_or_else(|| self.fail(ErrorKind::SizeOverflow, self.description))
     }
 
     pub(super) fn tensor_offset(
         &mut self,
         input: &mut &[u8],
         slots: &mut [TensorSlot],
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress, Failed> {
         let wire = self.wire;
         let Some((data_offset, _)) = self.read(input, |bytes| wire.offset(bytes))? else {
             return Ok(Progress::Wait);
         };
         self.tensor.data_offset = data_offset;
-        self.check_offset(data_offset, slots).map_err(|kind| self.error(kind, self.description))?;
-        self.data.count(&self.tensor).map_err(|kind| self.error(kind, self.description))?;
-        self.expect_next().ok_or_else(|| self.error(ErrorKind::SizeOverflow, self.description))?;
+        self.check_offset(data_offset, slots).map_err(|kind| self.fail(kind, self.description))?;
+        self.data.count(&self.tensor).map_err(|kind| self.fail(kind, self.description))?;
+        self.expect_next().ok_or_else(|| self.fail(ErrorKind::SizeOverflow, self.description))?;
         self.state = State::TensorTold;
         Ok(Progress::Say(Token::Tensor))
     }
@@ -157,7 +157,7 @@ impl Machine {
         &mut self,
         scratch_bytes: usize,
         slots: &mut [TensorSlot],
-    ) -> Result<Progress, Error> {
+    ) -> Result<Progress, Failed> {
         if !slots.is_empty() {
             let tensor = &self.tensor;
             let slot = TensorSlot::new(
@@ -169,9 +169,7 @@ impl Machine {
                 tensor.tensor_type,
                 self.wire.order,
             );
-            self.data
-                .record(slot, slots, scratch_bytes)
-                .map_err(|kind| self.error(kind, self.description))?;
+            self.data.record(slot, slots, scratch_bytes).map_err(|kind| self.fail(kind, self.description))?;
         }
         self.after_tensor();
         Ok(Progress::On)
