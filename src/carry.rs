@@ -2,22 +2,26 @@
 
 use nom::{Err, IResult, Needed};
 
-use crate::error::ErrorKind;
+use crate::error::Fault;
 
 /// The largest field that is parsed in one piece, in bytes.
 const FIELD_BYTES: usize = 8;
 
-/// What a field's parser answers. Too short is nom's `Incomplete`, wrong is its `Failure`.
-pub(crate) type Parsed<'a, T> = IResult<&'a [u8], T, BadField>;
+/// What a field's parser answers: its bits. Too short is nom's `Incomplete`, wrong is its `Failure`.
+pub(crate) type Parsed<'a> = IResult<&'a [u8], u64, BadField>;
+
+/// The parser of a field in a file that writes its numbers as `W` says. One type for all fields, so that what resumes
+/// them is compiled once.
+pub(crate) type Parser<W> = fn(W, &[u8]) -> Parsed<'_>;
 
 /// Why a field is wrong: a parser's error, which holds no input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BadField(pub(crate) ErrorKind);
+pub(crate) struct BadField(pub(crate) Fault);
 
 impl<I> nom::error::ParseError<I> for BadField {
     // nom's own parsers of fixed-size numbers never fail, they only lack bytes.
     fn from_error_kind(_: I, _: nom::error::ErrorKind) -> Self {
-        Self(ErrorKind::Internal)
+        Self(Fault::internal())
     }
 
     fn append(_: I, _: nom::error::ErrorKind, other: Self) -> Self {
@@ -89,17 +93,18 @@ impl Carry {
 
     /// Parses one field, in place where the chunk holds all of it. `None` while bytes are missing; those that
     /// came are kept.
-    pub(crate) fn read<T>(
+    pub(crate) fn read<W: Copy>(
         &mut self,
         input: &mut &[u8],
-        parser: impl Fn(&[u8]) -> Parsed<'_, T>,
-    ) -> Result<Option<T>, ErrorKind> {
+        wire: W,
+        parser: Parser<W>,
+    ) -> Result<Option<u64>, Fault> {
         if self.len == 0 {
-            match parser(input) {
-                Ok((rest, value)) => {
+            match parser(wire, input) {
+                Ok((rest, bits)) => {
                     let used = input.len().saturating_sub(rest.len());
                     self.take(input, used);
-                    return Ok(Some(value));
+                    return Ok(Some(bits));
                 }
                 Err(Err::Incomplete(_)) => {
                     self.keep(input, FIELD_BYTES);
@@ -110,10 +115,10 @@ impl Carry {
         }
         loop {
             // What is missing is topped up exactly, so the carry never holds more than the field.
-            let missing = match parser(self.bytes()) {
-                Ok((_, value)) => {
+            let missing = match parser(wire, self.bytes()) {
+                Ok((_, bits)) => {
                     self.clear();
-                    return Ok(Some(value));
+                    return Ok(Some(bits));
                 }
                 Err(Err::Incomplete(Needed::Size(missing))) => missing.get(),
                 Err(Err::Incomplete(Needed::Unknown)) => 1,

@@ -2,7 +2,7 @@
 
 use crate::carry::{Carry, as_u64};
 use crate::directory::{TensorSlot, heap_sort};
-use crate::error::{Error, ErrorKind, Section};
+use crate::error::{Error, Fault, Section};
 use crate::options::MAX_POSITION;
 use crate::token::{Lent, Progress, TensorInfo, Token};
 
@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     /// Absolute offset of the data section.
     pub(crate) start: u64,
     /// Tensors described.
-    pub(crate) tensors: u64,
+    pub(crate) tensors: u32,
     /// Whether tensors may lie in any order.
     pub(crate) any_order: bool,
     /// The size of the input, when it is known.
@@ -88,7 +88,7 @@ impl DataSection {
     }
 
     /// Counts a tensor in, recorded or not, so that the end of the data is known.
-    pub(crate) fn count(&mut self, info: &TensorInfo) -> Result<(), ErrorKind> {
+    pub(crate) fn count(&mut self, info: &TensorInfo) -> Result<(), Fault> {
         self.highest = self.highest.max(info.data_offset);
         match info.bytes() {
             Some(bytes) => self.count_bytes(info.index, info.data_offset, bytes),
@@ -102,9 +102,8 @@ impl DataSection {
         }
     }
 
-    fn count_bytes(&mut self, index: u32, start: u64, bytes: u64) -> Result<(), ErrorKind> {
-        let end =
-            start.checked_add(bytes).filter(|end| *end <= MAX_POSITION).ok_or(ErrorKind::SizeOverflow)?;
+    fn count_bytes(&mut self, index: u32, start: u64, bytes: u64) -> Result<(), Fault> {
+        let end = start.checked_add(bytes).filter(|end| *end <= MAX_POSITION).ok_or(Fault::size_overflow())?;
         // An empty tensor has no last byte to wait for.
         if bytes > 0 && end > self.last_end {
             (self.last_tensor, self.last_start, self.last_end) = (index, start, end);
@@ -119,7 +118,7 @@ impl DataSection {
         start: u64,
         bytes: u64,
         slots: &mut [TensorSlot],
-    ) -> Result<(), ErrorKind> {
+    ) -> Result<(), Fault> {
         self.unknown_plus_one = 0;
         if let Some(slot) = self.recorded_mut(slots).last_mut().filter(|slot| slot.index() == index) {
             slot.set_bytes(bytes);
@@ -133,14 +132,14 @@ impl DataSection {
         slot: TensorSlot,
         slots: &mut [TensorSlot],
         scratch_bytes: usize,
-    ) -> Result<(), ErrorKind> {
+    ) -> Result<(), Fault> {
         let block_bytes = block_bytes(&slot);
         if as_index(block_bytes) > scratch_bytes {
             let (block_bytes, scratch_bytes) = (u64::from(block_bytes), as_u64(scratch_bytes));
-            return Err(ErrorKind::BlockExceedsScratch { block_bytes, scratch_bytes });
+            return Err(Fault::block_exceeds_scratch(block_bytes, scratch_bytes));
         }
         let capacity = as_u64(slots.len());
-        let free = slots.get_mut(as_index(self.recorded)).ok_or(ErrorKind::DirectoryFull { capacity })?;
+        let free = slots.get_mut(as_index(self.recorded)).ok_or(Fault::directory_full(capacity))?;
         *free = slot;
         self.recorded = self.recorded.saturating_add(1);
         Ok(())
@@ -148,9 +147,7 @@ impl DataSection {
 
     /// All descriptions have been read: checks what was recorded, and puts it in the order of the data.
     pub(crate) fn begin(&mut self, plan: &Plan, slots: &mut [TensorSlot]) -> Result<(), Error> {
-        let fault = |kind, index: u32| {
-            Error::new(kind, plan.descriptions_end, Section::Tensors, Some(u64::from(index)))
-        };
+        let fault = |kind, index: u32| Error::new(kind, plan.descriptions_end, Section::Tensors, Some(index));
         self.descriptions_end = plan.descriptions_end;
         self.start = plan.start;
         let slots = self.recorded_mut(slots);
@@ -168,12 +165,12 @@ impl DataSection {
     }
 
     /// Where the data end: after the last tensor, or with the input where a tensor of unknown length comes last.
-    fn find_end(&mut self, input_bytes: Option<u64>) -> Result<(), ErrorKind> {
+    fn find_end(&mut self, input_bytes: Option<u64>) -> Result<(), Fault> {
         let absolute = |offset| self.start.checked_add(offset).filter(|end| *end <= MAX_POSITION);
         if let Some(unknown) = self.unknown_plus_one.checked_sub(1) {
             if unknown >= self.highest.max(self.last_end) {
                 // An input too short to reach even its start is told as such.
-                let least = absolute(unknown).ok_or(ErrorKind::SizeOverflow)?;
+                let least = absolute(unknown).ok_or(Fault::size_overflow())?;
                 self.end = input_bytes.map_or(TensorSlot::OPEN, |bytes| bytes.max(least));
                 return Ok(());
             }
@@ -186,7 +183,7 @@ impl DataSection {
             .start
             .checked_add(self.last_end)
             .filter(|end| *end <= MAX_POSITION)
-            .ok_or(ErrorKind::SizeOverflow)?;
+            .ok_or(Fault::size_overflow())?;
         Ok(())
     }
 
@@ -204,7 +201,7 @@ impl DataSection {
     pub(crate) fn shortfall(&self, position: u64, slots: &[TensorSlot]) -> Error {
         let error = |index: Option<u32>, start: u64, end: u64| {
             let (needed, got) = (end.saturating_sub(start), position.saturating_sub(start));
-            Error::new(ErrorKind::Truncated { needed, got }, start, Section::Data, index.map(u64::from))
+            Error::new(Fault::truncated(needed, got), start, Section::Data, index)
         };
         if position < self.start {
             return error(None, self.descriptions_end, self.start);
@@ -269,8 +266,8 @@ impl DataSection {
         input: &mut &[u8],
         scratch: &mut [u8],
         slots: &[TensorSlot],
-    ) -> Result<Option<Progress>, ErrorKind> {
-        let slot = self.next(slots).ok_or(ErrorKind::Internal)?;
+    ) -> Result<Option<Progress>, Fault> {
+        let slot = self.next(slots).ok_or(Fault::internal())?;
         let left = slot.end().saturating_sub(carry.position());
         if left == 0 && self.partial == 0 {
             self.leave();
@@ -289,10 +286,10 @@ impl DataSection {
         let have = as_index(self.partial);
         let part = carry.take(input, block.saturating_sub(have));
         let place = scratch.get_mut(have..).and_then(|room| room.get_mut(..part.len()));
-        place.ok_or(ErrorKind::Internal)?.copy_from_slice(part);
+        place.ok_or(Fault::internal())?.copy_from_slice(part);
         let have = have.saturating_add(part.len());
         if have < block {
-            self.partial = u32::try_from(have).map_err(|_| ErrorKind::Internal)?;
+            self.partial = u32::try_from(have).map_err(|_| Fault::internal())?;
             return Ok(Some(Progress::Wait));
         }
         self.partial = 0;
@@ -333,24 +330,24 @@ fn as_index(counter: u32) -> usize {
     usize::try_from(counter).unwrap_or(usize::MAX)
 }
 
-type Refused = (ErrorKind, u32);
+type Refused = (Fault, u32);
 
 /// Two tensors of one name: the later one is refused. Sorts by name.
 fn refuse_duplicates(slots: &mut [TensorSlot]) -> Result<(), Refused> {
     heap_sort(slots, |a, b| (a.name_hash(), a.index()) < (b.name_hash(), b.index()));
     let twins = |(first, second): (&TensorSlot, &TensorSlot)| {
         (first.name_hash() == second.name_hash())
-            .then(|| (ErrorKind::DuplicateTensor { other: u64::from(first.index()) }, second.index()))
+            .then(|| (Fault::duplicate_tensor(u64::from(first.index())), second.index()))
     };
     neighbours(slots).find_map(twins).map_or(Ok(()), Err)
 }
 
 /// Among tensors in any order, one of unknown type ends where the next one starts, whichever that is: so all must be
 /// recorded.
-fn refuse_unknown_lengths(slots: &[TensorSlot], tensors: u64) -> Result<(), Refused> {
+fn refuse_unknown_lengths(slots: &[TensorSlot], tensors: u32) -> Result<(), Refused> {
     let unknown = slots.iter().filter(|slot| slot.bytes().is_none()).map(TensorSlot::index).min();
     match unknown {
-        Some(index) if as_u64(slots.len()) < tensors => Err((ErrorKind::LengthUnknown, index)),
+        Some(index) if as_u64(slots.len()) < u64::from(tensors) => Err((Fault::length_unknown(), index)),
         _ => Ok(()),
     }
 }
@@ -376,7 +373,7 @@ fn refuse_overlaps(slots: &[TensorSlot]) -> Result<(), Refused> {
     for slot in slots.iter().filter(|slot| slot.bytes() != Some(0)) {
         if let Some(before) = before.filter(|before| before.end() > slot.offset()) {
             let (first, second) = (before.index().min(slot.index()), before.index().max(slot.index()));
-            return Err((ErrorKind::Overlap { other: u64::from(first) }, second));
+            return Err((Fault::overlap(u64::from(first)), second));
         }
         before = Some(slot);
     }

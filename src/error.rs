@@ -42,10 +42,9 @@ impl Error {
     pub(crate) const NONE: Self =
         Self { offset: 0, first: 0, second: 0, index: 0, section: Section::Header, code: Code::Internal };
 
-    pub(crate) fn new(kind: ErrorKind, offset: u64, section: Section, index: Option<u64>) -> Self {
-        let (code, first, second) = kind.pack();
-        let index = index.map_or(NO_INDEX, |index| u32::try_from(index).unwrap_or(NO_INDEX));
-        Self { offset, first, second, index, section, code }
+    pub(crate) fn new(fault: Fault, offset: u64, section: Section, index: Option<u32>) -> Self {
+        let Fault { code, first, second } = fault;
+        Self { offset, first, second, index: index.unwrap_or(NO_INDEX), section, code }
     }
 
     /// Absolute offset in bytes of the first byte of the field that is wrong or missing; of a whole tensor
@@ -71,7 +70,7 @@ impl Error {
     /// What is wrong. Never panics.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
-        self.code.unpack(self.first, self.second)
+        Fault { code: self.code, first: self.first, second: self.second }.kind()
     }
 
     /// A stable name of the kind, such as `gguf.bad_magic`, for logs and for programs in other languages.
@@ -118,11 +117,19 @@ impl defmt::Format for Error {
 
 impl core::error::Error for Error {}
 
-/// One row a kind: its doc, name, the (at most two) numbers it carries, its stable code, its message.
+/// What a check says: an [`ErrorKind`] as an [`Error`] stores it. Making one is two stores, so that the many checks
+/// stay small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    code: Code,
+    first: u64,
+    second: u64,
+}
+
+/// One row a kind: its doc, the function that makes it, its name and the (at most two) numbers it carries, its
+/// stable code, its message.
 macro_rules! error_kinds {
-    (number) => { 0 };
-    (number $number:ident) => { $number };
-    ($( $(#[doc = $doc:literal])+ $kind:ident $({ $first:ident $(, $second:ident)? })? = $code:literal, $message:literal; )+) => {
+    ($( $(#[doc = $doc:literal])+ $make:ident: $kind:ident $({ $first:ident $(, $second:ident)? })? = $code:literal, $message:literal; )+) => {
         /// What is wrong with a file. Numbers are bytes, counts or ids as the field's name says.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -132,34 +139,35 @@ macro_rules! error_kinds {
             $( $(#[doc = $doc])+ #[doc = concat!("\n\nCode: `", $code, "`.")] $kind $({ $first: u64 $(, $second: u64)? })?, )+
         }
 
-        /// An [`ErrorKind`] without its numbers: what an [`Error`] stores of it.
-        #[derive(Clone, Copy, PartialEq, Eq)]
+        /// An [`ErrorKind`] without its numbers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Code {
             $( $kind, )+
         }
 
-        impl ErrorKind {
-            /// The code, and the numbers, of which there may be none.
-            const fn pack(self) -> (Code, u64, u64) {
-                match self {
-                    $( Self::$kind $({ $first $(, $second)? })? => {
-                        (Code::$kind, error_kinds!(number $($first)?), error_kinds!(number $($($second)?)?))
+        impl Fault {
+            $(
+                pub(crate) const fn $make($($first: u64 $(, $second: u64)?)?) -> Self {
+                    Self {
+                        code: Code::$kind,
+                        first: error_kinds!(number $($first)?),
+                        second: error_kinds!(number $($($second)?)?),
+                    }
+                }
+            )+
+
+            #[allow(unused_variables, reason = "not every kind carries two numbers")]
+            const fn kind(self) -> ErrorKind {
+                match self.code {
+                    $( Code::$kind => {
+                        $( let $first = self.first; $( let $second = self.second; )? )?
+                        ErrorKind::$kind $({ $first $(, $second)? })?
                     } )+
                 }
             }
         }
 
         impl Code {
-            #[allow(unused_variables, reason = "not every kind carries two numbers")]
-            const fn unpack(self, first: u64, second: u64) -> ErrorKind {
-                match self {
-                    $( Self::$kind => {
-                        $( let $first = first; $( let $second = second; )? )?
-                        ErrorKind::$kind $({ $first $(, $second)? })?
-                    } )+
-                }
-            }
-
             const fn name(self) -> &'static str {
                 match self {
                     $( Self::$kind => $code, )+
@@ -175,99 +183,101 @@ macro_rules! error_kinds {
             }
         }
     };
+    (number) => { 0 };
+    (number $number:ident) => { $number };
 }
 
 error_kinds! {
     /// A condition that cannot happen did: a fault of this library. Please report it.
-    Internal = "internal", "internal fault of the decoder";
+    internal: Internal = "internal", "internal fault of the decoder";
     /// The input ended inside a field of `needed` bytes, of which only `got` came. For tensor data the field is
     /// the whole tensor.
-    Truncated { needed, got } = "input.truncated", "unexpected end of data: needed {needed} bytes, got {got}";
+    truncated: Truncated { needed, got } = "input.truncated", "unexpected end of data: needed {needed} bytes, got {got}";
     /// `finish` was called while events were waiting that need no further input: `decode` must be called until
     /// it returns `None`.
-    EventsPending = "input.events_pending", "events are waiting: decode was not called until it returned none";
+    events_pending: EventsPending = "input.events_pending", "events are waiting: decode was not called until it returned none";
     /// A count or a length claims `needed` bytes at least, but at most `available` can follow.
-    ExceedsInput { needed, available } = "input.exceeded",
+    exceeds_input: ExceedsInput { needed, available } = "input.exceeded",
         "claims at least {needed} bytes where at most {available} can follow";
 
     /// The first four bytes are not `GGUF`.
-    BadMagic = "gguf.bad_magic", "not a GGUF file: bad magic";
+    bad_magic: BadMagic = "gguf.bad_magic", "not a GGUF file: bad magic";
     /// A version other than 1, 2 and 3 (in either byte order).
-    UnsupportedVersion { version } = "gguf.unsupported_version", "unsupported GGUF version {version}";
+    unsupported_version: UnsupportedVersion { version } = "gguf.unsupported_version", "unsupported GGUF version {version}";
     /// A key of no bytes.
-    EmptyKey = "gguf.empty_key", "empty key";
+    empty_key: EmptyKey = "gguf.empty_key", "empty key";
     /// A value type, or the element type of an array, that does not exist.
-    BadValueType { id } = "gguf.bad_value_type", "no such value type: {id}";
+    bad_value_type: BadValueType { id } = "gguf.bad_value_type", "no such value type: {id}";
     /// A bool whose byte is neither 0 nor 1.
-    BadBool { value } = "gguf.bad_bool", "bool byte is {value}, neither 0 nor 1";
+    bad_bool: BadBool { value } = "gguf.bad_bool", "bool byte is {value}, neither 0 nor 1";
     /// `general.alignment` is not stored as a scalar u32; `id` is its value type.
-    AlignmentType { id } = "gguf.alignment_type", "general.alignment has value type {id}, not u32 (4)";
+    alignment_type: AlignmentType { id } = "gguf.alignment_type", "general.alignment has value type {id}, not u32 (4)";
     /// `general.alignment` is not a power of two.
-    BadAlignment { alignment } = "gguf.bad_alignment", "alignment {alignment} is not a power of two";
+    bad_alignment: BadAlignment { alignment } = "gguf.bad_alignment", "alignment {alignment} is not a power of two";
     /// `general.alignment` stands in the file twice.
-    DuplicateAlignment = "gguf.duplicate_alignment", "general.alignment is given twice";
+    duplicate_alignment: DuplicateAlignment = "gguf.duplicate_alignment", "general.alignment is given twice";
 
     /// A key or tensor name is not UTF-8.
-    NameNotUtf8 = "name.not_utf8", "name is not UTF-8";
+    name_not_utf8: NameNotUtf8 = "name.not_utf8", "name is not UTF-8";
     /// A key or tensor name contains the byte 0.
-    NameHasNul = "name.nul", "name contains a NUL byte";
+    name_has_nul: NameHasNul = "name.nul", "name contains a NUL byte";
 
     /// A key or tensor name is longer than [`Options::key_bytes`](crate::Options::key_bytes).
-    NameTooLong { bytes, limit } = "limit.key_bytes", "name of {bytes} bytes is over the limit of {limit}";
+    name_too_long: NameTooLong { bytes, limit } = "limit.key_bytes", "name of {bytes} bytes is over the limit of {limit}";
     /// Arrays are nested deeper than [`Options::nesting`](crate::Options::nesting).
-    NestingTooDeep { depth, limit } = "limit.nesting", "array nested {depth} deep is over the limit of {limit}";
+    nesting_too_deep: NestingTooDeep { depth, limit } = "limit.nesting", "array nested {depth} deep is over the limit of {limit}";
     /// The alignment is larger than [`Options::alignment`](crate::Options::alignment).
-    AlignmentTooLarge { alignment, limit } = "limit.alignment",
+    alignment_too_large: AlignmentTooLarge { alignment, limit } = "limit.alignment",
         "alignment of {alignment} bytes is over the limit of {limit}";
     /// A tensor has more dimensions than the format or [`Options::rank`](crate::Options::rank) allows.
-    TooManyDimensions { dimensions, limit } = "limit.rank",
+    too_many_dimensions: TooManyDimensions { dimensions, limit } = "limit.rank",
         "tensor of {dimensions} dimensions is over the limit of {limit}";
     /// More entries than [`Options::entries`](crate::Options::entries).
-    TooManyEntries { entries, limit } = "limit.entries", "{entries} metadata entries are over the limit of {limit}";
+    too_many_entries: TooManyEntries { entries, limit } = "limit.entries", "{entries} metadata entries are over the limit of {limit}";
     /// More tensors than [`Options::tensors`](crate::Options::tensors).
-    TooManyTensors { tensors, limit } = "limit.tensors", "{tensors} tensors are over the limit of {limit}";
+    too_many_tensors: TooManyTensors { tensors, limit } = "limit.tensors", "{tensors} tensors are over the limit of {limit}";
     /// A string value is longer than [`Options::string_bytes`](crate::Options::string_bytes).
-    StringTooLong { bytes, limit } = "limit.string_bytes", "string of {bytes} bytes is over the limit of {limit}";
+    string_too_long: StringTooLong { bytes, limit } = "limit.string_bytes", "string of {bytes} bytes is over the limit of {limit}";
     /// An array has more elements than [`Options::array_elements`](crate::Options::array_elements).
-    ArrayTooLong { elements, limit } = "limit.array_elements",
+    array_too_long: ArrayTooLong { elements, limit } = "limit.array_elements",
         "array of {elements} elements is over the limit of {limit}";
     /// The metadata would take more bytes than [`Options::metadata_bytes`](crate::Options::metadata_bytes).
-    MetadataTooLarge { bytes, limit } = "limit.metadata_bytes",
+    metadata_too_large: MetadataTooLarge { bytes, limit } = "limit.metadata_bytes",
         "metadata of at least {bytes} bytes are over the limit of {limit}";
 
     /// A tensor type id that is not known.
-    UnknownTensorType { id } = "tensor.unknown_type", "unknown tensor type {id}";
+    unknown_tensor_type: UnknownTensorType { id } = "tensor.unknown_type", "unknown tensor type {id}";
     /// The id of a tensor type that files may no longer hold.
-    RemovedTensorType { id } = "tensor.removed_type", "tensor type {id} was removed from the format";
+    removed_tensor_type: RemovedTensorType { id } = "tensor.removed_type", "tensor type {id} was removed from the format";
     /// The product of the non-zero dimensions is 2^63 or more.
-    ShapeOverflow = "tensor.shape_overflow", "the product of the dimensions is too large";
+    shape_overflow: ShapeOverflow = "tensor.shape_overflow", "the product of the dimensions is too large";
     /// A row (the first dimension) does not divide into whole blocks.
-    RowNotWholeBlocks { row_elements, block_elements } = "tensor.row_not_whole_blocks",
+    row_not_whole_blocks: RowNotWholeBlocks { row_elements, block_elements } = "tensor.row_not_whole_blocks",
         "a row of {row_elements} elements does not divide into blocks of {block_elements}";
     /// The size of a tensor, or where it would end, is beyond what 64 bits can count.
-    SizeOverflow = "tensor.size_overflow", "the tensor's size or end is too large";
+    size_overflow: SizeOverflow = "tensor.size_overflow", "the tensor's size or end is too large";
     /// With [`Layout::Contiguous`](crate::Layout::Contiguous): a tensor's offset in the data section is not where
     /// the tensor before it ends, padded.
-    OffsetMismatch { data_offset, expected } = "tensor.offset_mismatch",
+    offset_mismatch: OffsetMismatch { data_offset, expected } = "tensor.offset_mismatch",
         "the tensor's data offset is {data_offset}, expected {expected}";
     /// With [`Layout::Sparse`](crate::Layout::Sparse): a tensor's offset in the data section is not a multiple of
     /// the alignment.
-    OffsetUnaligned { data_offset, alignment } = "tensor.offset_unaligned",
+    offset_unaligned: OffsetUnaligned { data_offset, alignment } = "tensor.offset_unaligned",
         "the tensor's data offset {data_offset} is not a multiple of {alignment}";
     /// Two recorded tensors share bytes; `other` is the index of the earlier one.
-    Overlap { other } = "tensor.overlap", "the tensor's data overlap those of tensor {other}";
+    overlap: Overlap { other } = "tensor.overlap", "the tensor's data overlap those of tensor {other}";
     /// Two recorded tensors have the same name (by its hash); `other` is the index of the earlier one.
-    DuplicateTensor { other } = "tensor.duplicate", "the tensor has the name of tensor {other}";
+    duplicate_tensor: DuplicateTensor { other } = "tensor.duplicate", "the tensor has the name of tensor {other}";
     /// With [`UnknownTypes::Infer`](crate::UnknownTypes::Infer) and [`Layout::Sparse`](crate::Layout::Sparse): the
     /// length of a recorded tensor of unknown type cannot be known, because some tensor was not recorded.
-    LengthUnknown = "tensor.length_unknown",
+    length_unknown: LengthUnknown = "tensor.length_unknown",
         "the length of a tensor of unknown type needs every tensor to be recorded";
 
     /// A block of a recorded tensor is larger than the decoder's scratch memory.
-    BlockExceedsScratch { block_bytes, scratch_bytes } = "directory.scratch",
+    block_exceeds_scratch: BlockExceedsScratch { block_bytes, scratch_bytes } = "directory.scratch",
         "a block of {block_bytes} bytes does not fit in the scratch memory of {scratch_bytes}";
     /// More tensors are to be recorded than the caller lent slots for.
-    DirectoryFull { capacity } = "directory.full", "the directory's {capacity} slots are full";
+    directory_full: DirectoryFull { capacity } = "directory.full", "the directory's {capacity} slots are full";
 }
 
 /// The caller asked to jump over more bytes than may be skipped. The decoder is as it was.

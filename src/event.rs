@@ -354,7 +354,7 @@ pub struct Context<'a> {
     /// The section of the file.
     pub section: Section,
     /// Index of the metadata entry or tensor in hand.
-    pub index: Option<u64>,
+    pub index: Option<u32>,
     /// The key or tensor name in hand, as far as it has been read and the scratch still holds it.
     pub name: Option<Name<'a>>,
 }

@@ -1,6 +1,6 @@
 //! Keys and tensor names, read piece by piece: checked, hashed, and kept as far as the scratch reaches.
 
-use crate::error::ErrorKind;
+use crate::error::Fault;
 
 /// FNV-1a, 64 bits: the offset basis and the prime of the algorithm's published definition.
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
@@ -48,13 +48,13 @@ impl NameReader {
     }
 
     /// Takes the next bytes of the name in.
-    pub(crate) fn push(&mut self, bytes: &[u8], scratch: &mut [u8]) -> Result<(), ErrorKind> {
+    pub(crate) fn push(&mut self, bytes: &[u8], scratch: &mut [u8]) -> Result<(), Fault> {
         for &byte in bytes {
             if byte == 0 {
-                return Err(ErrorKind::NameHasNul);
+                return Err(Fault::name_has_nul());
             }
             if !self.utf8.accept(byte) {
-                return Err(ErrorKind::NameNotUtf8);
+                return Err(Fault::name_not_utf8());
             }
             self.hash = fnv_step(self.hash, byte);
             if let Some(place) = usize::try_from(self.seen).ok().and_then(|seen| scratch.get_mut(seen)) {
@@ -64,7 +64,7 @@ impl NameReader {
             self.seen = self.seen.saturating_add(1);
         }
         if self.seen == self.total && !self.utf8.is_whole() {
-            return Err(ErrorKind::NameNotUtf8);
+            return Err(Fault::name_not_utf8());
         }
         Ok(())
     }

@@ -110,7 +110,7 @@ impl Options {
         self
     }
 
-    /// Most metadata entries. Unbounded by default.
+    /// Most metadata entries. Unbounded by default, as far as 32-bit indexes reach.
     #[must_use]
     pub const fn entries(mut self, entries: u64) -> Self {
         self.entries = entries;

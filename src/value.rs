@@ -106,31 +106,34 @@ impl ValueType {
 }
 
 impl Scalar {
-    /// A value from exactly its bytes; `None` where the count does not fit the type.
-    pub(crate) fn from_bytes(value_type: ValueType, order: ByteOrder, bytes: &[u8]) -> Option<Self> {
-        macro_rules! number {
-            ($type:ty) => {{
-                let bytes = <[u8; size_of::<$type>()]>::try_from(bytes).ok()?;
-                match order {
-                    ByteOrder::Little => <$type>::from_le_bytes(bytes),
-                    ByteOrder::Big => <$type>::from_be_bytes(bytes),
-                }
-            }};
-        }
+    /// A value from its bits, the lowest ones of `bits`; `None` for a type without a fixed size.
+    pub(crate) const fn from_bits(value_type: ValueType, bits: u64) -> Option<Self> {
+        let [b0, b1, b2, b3, ..] = bits.to_le_bytes();
+        let (half, word) = ([b0, b1], [b0, b1, b2, b3]);
         Some(match value_type {
-            ValueType::U8 => Self::U8(number!(u8)),
-            ValueType::I8 => Self::I8(number!(i8)),
-            ValueType::U16 => Self::U16(number!(u16)),
-            ValueType::I16 => Self::I16(number!(i16)),
-            ValueType::U32 => Self::U32(number!(u32)),
-            ValueType::I32 => Self::I32(number!(i32)),
-            ValueType::F32 => Self::F32(number!(f32)),
-            ValueType::Bool => Self::Bool(number!(u8) != 0),
-            ValueType::U64 => Self::U64(number!(u64)),
-            ValueType::I64 => Self::I64(number!(i64)),
-            ValueType::F64 => Self::F64(number!(f64)),
+            ValueType::U8 => Self::U8(b0),
+            ValueType::I8 => Self::I8(b0.cast_signed()),
+            ValueType::U16 => Self::U16(u16::from_le_bytes(half)),
+            ValueType::I16 => Self::I16(i16::from_le_bytes(half)),
+            ValueType::U32 => Self::U32(u32::from_le_bytes(word)),
+            ValueType::I32 => Self::I32(i32::from_le_bytes(word)),
+            ValueType::F32 => Self::F32(f32::from_le_bytes(word)),
+            ValueType::Bool => Self::Bool(b0 != 0),
+            ValueType::U64 => Self::U64(bits),
+            ValueType::I64 => Self::I64(bits.cast_signed()),
+            ValueType::F64 => Self::F64(f64::from_bits(bits)),
             ValueType::String | ValueType::Array => return None,
         })
+    }
+
+    /// A value from the bytes of its type, all of them.
+    pub(crate) fn from_bytes(value_type: ValueType, order: ByteOrder, bytes: &[u8]) -> Option<Self> {
+        let push = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
+        let bits = match order {
+            ByteOrder::Little => bytes.iter().rev().fold(0, push),
+            ByteOrder::Big => bytes.iter().fold(0, push),
+        };
+        Self::from_bits(value_type, bits)
     }
 
     /// The type of the value. Never panics.

@@ -1,8 +1,9 @@
 //! Metadata entries: keys and their values, arrays in arrays included, without recursion.
 
-use super::machine::{Failed, Machine, State};
+use super::machine::{Failed, Machine, State, low_word};
+use super::record;
 use crate::carry::as_u64;
-use crate::error::ErrorKind;
+use crate::error::Fault;
 use crate::name::NameReader;
 use crate::options::{MAX_NESTING, limit_or};
 use crate::token::{Lent, Progress, Token};
@@ -101,7 +102,7 @@ impl Machine {
     pub(super) fn key_length(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         if length == 0 {
-            return Err(self.fail(ErrorKind::EmptyKey, offset));
+            return Err(self.fail(Fault::empty_key(), offset));
         }
         // A key's type and at least one byte of value follow it.
         self.begin_name(length, offset)?;
@@ -119,7 +120,7 @@ impl Machine {
                 self.body = self.carry.position();
                 Ok(())
             }
-            _ => Err(self.fail(ErrorKind::NameTooLong { bytes: length, limit }, offset)),
+            _ => Err(self.fail(Fault::name_too_long(length, limit), offset)),
         }
     }
 
@@ -136,7 +137,7 @@ impl Machine {
         }
         self.value.is_alignment = self.name.is_whole() && self.name.kept(scratch) == ALIGNMENT_KEY;
         if self.value.is_alignment && self.alignment != 0 {
-            return Err(self.fail(ErrorKind::DuplicateAlignment, self.body));
+            return Err(self.fail(Fault::duplicate_alignment(), self.body));
         }
         self.state = State::ValueType;
         Ok(Progress::On)
@@ -146,7 +147,7 @@ impl Machine {
         let Some((value_type, offset)) = self.read_type(input)? else { return Ok(Progress::Wait) };
         if self.value.is_alignment && value_type != ValueType::U32 {
             let id = u64::from(value_type.id());
-            return Err(self.fail(ErrorKind::AlignmentType { id }, offset));
+            return Err(self.fail(Fault::alignment_type(id), offset));
         }
         self.begin_item(value_type);
         Ok(Progress::Say(Token::Key(value_type)))
@@ -157,7 +158,7 @@ impl Machine {
         let Some((id, offset)) = self.read_id(input)? else { return Ok(None) };
         match ValueType::from_id(id) {
             Some(value_type) => Ok(Some((value_type, offset))),
-            None => Err(self.fail(ErrorKind::BadValueType { id: u64::from(id) }, offset)),
+            None => Err(self.fail(Fault::bad_value_type(u64::from(id)), offset)),
         }
     }
 
@@ -172,28 +173,31 @@ impl Machine {
     }
 
     pub(super) fn scalar(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
-        let (wire, value_type) = (self.wire, self.value.value_type);
-        let Some((value, offset)) = self.read(input, |bytes| wire.scalar(value_type, bytes))? else {
-            return Ok(Progress::Wait);
-        };
+        let value_type = self.value.value_type;
+        let parser = record::scalar(value_type.bytes().unwrap_or(0));
+        let Some((bits, offset)) = self.read(input, parser)? else { return Ok(Progress::Wait) };
+        if value_type == ValueType::Bool && bits > 1 {
+            return Err(self.fail(Fault::bad_bool(bits), offset));
+        }
         if self.value.is_alignment {
-            self.set_alignment(value, offset)?;
+            self.set_alignment(low_word(bits), offset)?;
         }
         let skip = self.value.skip;
         self.end_item();
-        Ok(if skip { Progress::On } else { Progress::Say(Token::Scalar(value)) })
+        match Scalar::from_bits(value_type, bits) {
+            _ if skip => Ok(Progress::On),
+            Some(value) => Ok(Progress::Say(Token::Scalar(value))),
+            None => Err(self.fail(Fault::internal(), offset)),
+        }
     }
 
-    fn set_alignment(&mut self, value: Scalar, offset: u64) -> Result<(), Failed> {
-        let Scalar::U32(alignment) = value else { return Err(self.fail(ErrorKind::Internal, offset)) };
+    fn set_alignment(&mut self, alignment: u32, offset: u64) -> Result<(), Failed> {
         let limit = self.options.max_alignment();
-        let wide = u64::from(alignment);
         if !alignment.is_power_of_two() {
-            return Err(self.fail(ErrorKind::BadAlignment { alignment: wide }, offset));
+            return Err(self.fail(Fault::bad_alignment(u64::from(alignment)), offset));
         }
         if alignment > limit {
-            let limit = u64::from(limit);
-            return Err(self.fail(ErrorKind::AlignmentTooLarge { alignment: wide, limit }, offset));
+            return Err(self.fail(Fault::alignment_too_large(u64::from(alignment), u64::from(limit)), offset));
         }
         self.alignment = alignment;
         Ok(())
@@ -203,7 +207,7 @@ impl Machine {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         let limit = limit_or(self.options.string_bytes, u64::MAX);
         if length > limit {
-            return Err(self.fail(ErrorKind::StringTooLong { bytes: length, limit }, offset));
+            return Err(self.fail(Fault::string_too_long(length, limit), offset));
         }
         self.claim_metadata(1, length, offset)?;
         self.begin_body(length, State::Text);
@@ -240,7 +244,7 @@ impl Machine {
         let (depth, limit) = (self.value.depth.saturating_add(2), self.options.max_nesting());
         if element == ValueType::Array && depth > limit {
             let (depth, limit) = (u64::from(depth), u64::from(limit));
-            return Err(self.fail(ErrorKind::NestingTooDeep { depth, limit }, offset));
+            return Err(self.fail(Fault::nesting_too_deep(depth, limit), offset));
         }
         self.value.value_type = element;
         self.state = State::ElementCount;
@@ -251,11 +255,11 @@ impl Machine {
         let Some((len, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         let limit = limit_or(self.options.array_elements, u64::MAX);
         if len > limit {
-            return Err(self.fail(ErrorKind::ArrayTooLong { elements: len, limit }, offset));
+            return Err(self.fail(Fault::array_too_long(len, limit), offset));
         }
         let element = self.value.value_type;
         self.claim_metadata(len, self.wire.least_element(element), offset)?;
-        self.value.push(element, len).ok_or_else(|| self.fail(ErrorKind::Internal, offset))?;
+        self.value.push(element, len).ok_or_else(|| self.fail(Fault::internal(), offset))?;
         self.state = State::NextElement;
         if self.value.skip {
             return Ok(Progress::On);
@@ -265,7 +269,7 @@ impl Machine {
 
     pub(super) fn next_element(&mut self) -> Result<Progress, Failed> {
         let Some((left, element)) = self.value.innermost() else {
-            return Err(self.fail(ErrorKind::Internal, self.carry.position()));
+            return Err(self.fail(Fault::internal(), self.carry.position()));
         };
         let Some(others) = left.checked_sub(1) else { return Ok(self.end_array()) };
         match element.bytes() {
@@ -339,7 +343,7 @@ impl Machine {
         match bytes.first() {
             Some(byte) if good == 0 => {
                 let value = u64::from(*byte);
-                Err(self.fail(ErrorKind::BadBool { value }, self.carry.position()))
+                Err(self.fail(Fault::bad_bool(value), self.carry.position()))
             }
             _ => Ok(good),
         }

@@ -6,7 +6,7 @@ use super::record::LEAST_AFTER_NAME;
 use crate::byte_order::ByteOrder;
 use crate::carry::Carry;
 use crate::directory::TensorSlot;
-use crate::error::{AdvanceError, Error, ErrorKind, Section};
+use crate::error::{AdvanceError, Error, Fault, Section};
 use crate::name::NameReader;
 use crate::options::Options;
 use crate::token::TensorInfo;
@@ -55,7 +55,7 @@ impl Machine {
 
     /// A fault of this library.
     pub(crate) fn internal(&self) -> Error {
-        self.error(ErrorKind::Internal, self.position())
+        self.error(Fault::internal(), self.position())
     }
 
     /// The slots that hold a tensor.
@@ -64,11 +64,11 @@ impl Machine {
     }
 
     /// Index of the entry or tensor in hand.
-    pub(crate) fn item_index(&self, slots: &[TensorSlot]) -> Option<u64> {
+    pub(crate) fn item_index(&self, slots: &[TensorSlot]) -> Option<u32> {
         match self.section() {
             Section::Header => None,
             Section::Metadata | Section::Tensors => Some(self.index),
-            Section::Data => self.data.next(slots).map(|slot| u64::from(slot.index())),
+            Section::Data => self.data.next(slots).map(TensorSlot::index),
         }
     }
 
@@ -180,7 +180,7 @@ impl Machine {
 
     /// The verdict when no more bytes come.
     pub(crate) fn finish(&self, slots: &[TensorSlot]) -> Result<(), Error> {
-        let truncated = |offset, needed, got| Err(self.error(ErrorKind::Truncated { needed, got }, offset));
+        let truncated = |offset, needed, got| Err(self.error(Fault::truncated(needed, got), offset));
         let carried = u64::from(self.carry.len());
         match self.state {
             State::Failed => Err(self.error),
@@ -204,7 +204,7 @@ impl Machine {
                 }
             }
             _ if self.field_bytes() > 0 => truncated(self.carry.field_offset(), self.field_bytes(), carried),
-            _ => Err(self.error(ErrorKind::EventsPending, self.position())),
+            _ => Err(self.error(Fault::events_pending(), self.position())),
         }
     }
 }

@@ -2,18 +2,18 @@
 
 use super::entries::Value;
 use super::record::{self, Wire};
-use crate::carry::{Carry, Parsed};
+use crate::carry::{Carry, Parser};
 use crate::data::{DataSection, Plan};
 use crate::directory::TensorSlot;
-use crate::error::{Error, ErrorKind, Section};
+use crate::error::{Error, Fault, Section};
 use crate::name::NameReader;
 use crate::options::{Layout, Options, limit_or};
 use crate::token::{DataStart, Format, Header, Progress, TensorInfo, Token};
 
 /// Where a file gives none, in bytes.
 const DEFAULT_ALIGNMENT: u32 = 32;
-/// Tensors are indexed in 32 bits, of which the last stands for none.
-const MAX_TENSORS: u64 = (u32::MAX - 1) as u64;
+/// Entries and tensors are indexed in 32 bits, of which the last stands for none.
+const MAX_COUNT: u64 = (u32::MAX - 1) as u64;
 
 /// What is read next, in the order of the file. In a state that reads a field, the carry may hold its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
@@ -72,10 +72,10 @@ pub(crate) struct Machine {
     /// The file's alignment; 0 until it is given.
     pub(super) alignment: u32,
     pub(super) wire: Wire,
-    pub(super) tensor_count: u64,
-    pub(super) entry_count: u64,
+    pub(super) tensor_count: u32,
+    pub(super) entry_count: u32,
     /// Index of the entry in hand; in later sections, of the tensor.
-    pub(super) index: u64,
+    pub(super) index: u32,
     pub(super) name: NameReader,
     /// Absolute offset of the body in hand: of a key, a name, a string or elements.
     pub(super) body: u64,
@@ -168,38 +168,43 @@ impl Machine {
     }
 
     fn magic(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
-        let Some(_) = self.read(input, record::magic)? else { return Ok(Progress::Wait) };
+        if self.read(input, record::magic)?.is_none() {
+            return Ok(Progress::Wait);
+        }
         self.state = State::Version;
         Ok(Progress::On)
     }
 
     fn version(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
-        let Some((wire, _)) = self.read(input, record::version)? else { return Ok(Progress::Wait) };
-        self.wire = wire;
+        let Some((stored, offset)) = self.read(input, record::version)? else { return Ok(Progress::Wait) };
+        match Wire::of_version(low_word(stored)) {
+            Ok(wire) => self.wire = wire,
+            Err(fault) => return Err(self.fail(fault, offset)),
+        }
         self.state = State::TensorCount;
         Ok(Progress::On)
     }
 
     fn tensor_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = limit_or(self.options.tensors, MAX_TENSORS).min(MAX_TENSORS);
-        if count > limit {
-            return Err(self.fail(ErrorKind::TooManyTensors { tensors: count, limit }, offset));
+        let limit = limit_or(self.options.tensors, MAX_COUNT).min(MAX_COUNT);
+        match u32::try_from(count) {
+            Ok(small) if count <= limit => self.tensor_count = small,
+            _ => return Err(self.fail(Fault::too_many_tensors(count, limit), offset)),
         }
         self.claim(count, self.wire.least_tensor(), offset)?;
-        self.tensor_count = count;
         self.state = State::EntryCount;
         Ok(Progress::On)
     }
 
     fn entry_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = limit_or(self.options.entries, u64::MAX);
-        if count > limit {
-            return Err(self.fail(ErrorKind::TooManyEntries { entries: count, limit }, offset));
+        let limit = limit_or(self.options.entries, MAX_COUNT).min(MAX_COUNT);
+        match u32::try_from(count) {
+            Ok(small) if count <= limit => self.entry_count = small,
+            _ => return Err(self.fail(Fault::too_many_entries(count, limit), offset)),
         }
         self.claim_metadata(count, self.wire.least_entry(), offset)?;
-        self.entry_count = count;
         self.state = State::NextEntry;
         Ok(Progress::Say(Token::Header(self.header())))
     }
@@ -209,8 +214,8 @@ impl Machine {
             format: Format::Gguf,
             version: u32::from(self.wire.version),
             byte_order: self.wire.order,
-            tensor_count: Some(self.tensor_count),
-            entry_count: Some(self.entry_count),
+            tensor_count: Some(u64::from(self.tensor_count)),
+            entry_count: Some(u64::from(self.entry_count)),
         }
     }
 
@@ -224,7 +229,7 @@ impl Machine {
         } else {
             align_up(descriptions_end, alignment)
         };
-        let start = start.ok_or_else(|| self.fail(ErrorKind::SizeOverflow, descriptions_end))?;
+        let start = start.ok_or_else(|| self.fail(Fault::size_overflow(), descriptions_end))?;
         let plan = Plan {
             descriptions_end,
             start,
@@ -275,29 +280,28 @@ impl Machine {
         if self.alignment == 0 { DEFAULT_ALIGNMENT } else { self.alignment }
     }
 
-    /// Reads one field, and says where it began. `None` while bytes are missing.
-    pub(super) fn read<T>(
+    /// Reads one field: its bits, and where it began. `None` while bytes are missing.
+    pub(super) fn read(
         &mut self,
         input: &mut &[u8],
-        parser: impl Fn(&[u8]) -> Parsed<'_, T>,
-    ) -> Result<Option<(T, u64)>, Failed> {
+        parser: Parser<Wire>,
+    ) -> Result<Option<(u64, u64)>, Failed> {
         let offset = self.carry.field_offset();
-        match self.carry.read(input, parser) {
-            Ok(value) => Ok(value.map(|value| (value, offset))),
-            Err(kind) => Err(self.fail(kind, offset)),
+        match self.carry.read(input, self.wire, parser) {
+            Ok(bits) => Ok(bits.map(|bits| (bits, offset))),
+            Err(fault) => Err(self.fail(fault, offset)),
         }
     }
 
     /// Reads a count, a length or a dimension.
     pub(super) fn read_size(&mut self, input: &mut &[u8]) -> Result<Option<(u64, u64)>, Failed> {
-        let wire = self.wire;
-        self.read(input, |bytes| wire.size(bytes))
+        self.read(input, record::size)
     }
 
     /// Reads a type id, or a number of dimensions.
     pub(super) fn read_id(&mut self, input: &mut &[u8]) -> Result<Option<(u32, u64)>, Failed> {
-        let wire = self.wire;
-        self.read(input, |bytes| wire.id(bytes))
+        let id = self.read(input, record::word)?;
+        Ok(id.map(|(bits, offset)| (low_word(bits), offset)))
     }
 
     /// Holds the claim that `count` things of at least `each` bytes follow against what can follow.
@@ -305,7 +309,7 @@ impl Machine {
         let needed = count.saturating_mul(each);
         let available = self.options.input_end().saturating_sub(self.carry.position());
         if needed > available {
-            return Err(self.fail(ErrorKind::ExceedsInput { needed, available }, offset));
+            return Err(self.fail(Fault::exceeds_input(needed, available), offset));
         }
         Ok(())
     }
@@ -315,7 +319,7 @@ impl Machine {
         let limit = limit_or(self.options.metadata_bytes, u64::MAX);
         let bytes = self.carry.position().saturating_add(count.saturating_mul(each));
         if bytes > limit {
-            return Err(self.fail(ErrorKind::MetadataTooLarge { bytes, limit }, offset));
+            return Err(self.fail(Fault::metadata_too_large(bytes, limit), offset));
         }
         self.claim(count, each, offset)
     }
@@ -323,14 +327,14 @@ impl Machine {
     /// Ends the stream with an error in what is in hand.
     #[cold]
     #[inline(never)]
-    pub(super) fn fail(&mut self, kind: ErrorKind, offset: u64) -> Failed {
+    pub(super) fn fail(&mut self, kind: Fault, offset: u64) -> Failed {
         self.error = self.error(kind, offset);
         self.state = State::Failed;
         Failed
     }
 
     /// An error in what is in hand.
-    pub(super) fn error(&self, kind: ErrorKind, offset: u64) -> Error {
+    pub(super) fn error(&self, kind: Fault, offset: u64) -> Error {
         let section = self.section();
         let index = if section == Section::Header { None } else { Some(self.index) };
         Error::new(kind, offset, section, index)
@@ -346,6 +350,11 @@ impl Machine {
             _ => Section::Data,
         }
     }
+}
+
+/// A field of 32 bits out of the 64 that every field is read as.
+pub(super) fn low_word(bits: u64) -> u32 {
+    u32::try_from(bits).unwrap_or(u32::MAX)
 }
 
 /// `offset` rounded up to a multiple of `alignment`, a power of two; the same where it is one already.

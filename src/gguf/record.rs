@@ -1,19 +1,18 @@
 //! The shape of GGUF's fixed-size fields: streaming parsers without state.
 
 use nom::Parser;
-use nom::bytes::streaming::{tag, take};
+use nom::bytes::streaming::tag;
 use nom::number::Endianness;
 use nom::number::streaming;
 
 use crate::byte_order::ByteOrder;
 use crate::carry::{BadField, Parsed};
-use crate::error::ErrorKind;
-use crate::value::{Scalar, ValueType};
+use crate::error::Fault;
+use crate::value::ValueType;
 
 const MAGIC: &[u8] = b"GGUF";
 /// The newest version.
 const VERSION: u32 = 3;
-
 /// Fewest bytes of a tensor description after the name: number of dimensions, type, offset.
 pub(super) const LEAST_AFTER_NAME: u64 = 4 + 4 + 8;
 
@@ -26,32 +25,75 @@ pub(super) struct Wire {
 }
 
 /// The four bytes every file begins with, in either byte order.
-pub(super) fn magic(input: &[u8]) -> Parsed<'_, ()> {
-    let bad = |_: nom::Err<BadField>| failure(ErrorKind::BadMagic);
+pub(super) fn magic(_: Wire, input: &[u8]) -> Parsed<'_> {
     match tag::<_, _, BadField>(MAGIC).parse(input) {
-        Ok((rest, _)) => Ok((rest, ())),
+        Ok((rest, _)) => Ok((rest, 0)),
         Err(short @ nom::Err::Incomplete(_)) => Err(short),
-        Err(wrong) => Err(bad(wrong)),
+        Err(_) => Err(nom::Err::Failure(BadField(Fault::bad_magic()))),
     }
 }
 
-/// The version, and with it the byte order: the low half of a version is zero only when its bytes are swapped.
-pub(super) fn version(input: &[u8]) -> Parsed<'_, Wire> {
-    let (rest, stored) = streaming::le_u32(input)?;
-    let (order, version) = if stored & 0xffff == 0 {
-        (ByteOrder::Big, stored.swap_bytes())
-    } else {
-        (ByteOrder::Little, stored)
-    };
-    match u8::try_from(version) {
-        Ok(version @ 1..) if u32::from(version) <= VERSION => Ok((rest, Wire { order, version })),
-        _ => Err(failure(ErrorKind::UnsupportedVersion { version: u64::from(version) })),
+/// The version as a little-endian file writes it: see [`Wire::of_version`].
+pub(super) fn version(_: Wire, input: &[u8]) -> Parsed<'_> {
+    word(Wire::new(), input)
+}
+
+/// A number of 8 bits.
+fn byte(_: Wire, input: &[u8]) -> Parsed<'_> {
+    streaming::u8.map(u64::from).parse(input)
+}
+
+/// A number of 16 bits.
+fn half(wire: Wire, input: &[u8]) -> Parsed<'_> {
+    streaming::u16(wire.endianness()).map(u64::from).parse(input)
+}
+
+/// A number of 32 bits: a type id, a number of dimensions.
+pub(super) fn word(wire: Wire, input: &[u8]) -> Parsed<'_> {
+    streaming::u32(wire.endianness()).map(u64::from).parse(input)
+}
+
+/// A number of 64 bits: a tensor's offset, in every version.
+pub(super) fn long(wire: Wire, input: &[u8]) -> Parsed<'_> {
+    streaming::u64(wire.endianness()).parse(input)
+}
+
+/// A count, a length or a dimension.
+pub(super) fn size(wire: Wire, input: &[u8]) -> Parsed<'_> {
+    if wire.version == 1 { word(wire, input) } else { long(wire, input) }
+}
+
+/// The parser of a value of so many bytes.
+pub(super) fn scalar(bytes: u8) -> crate::carry::Parser<Wire> {
+    match bytes {
+        1 => byte,
+        2 => half,
+        4 => word,
+        _ => long,
     }
 }
 
 impl Wire {
     pub(super) const fn new() -> Self {
         Self { order: ByteOrder::Little, version: 0 }
+    }
+
+    /// What the version, read as little-endian, says: its low half is zero only where its bytes are swapped.
+    pub(super) fn of_version(stored: u32) -> Result<Self, Fault> {
+        let (order, version) = if stored & 0xffff == 0 {
+            (ByteOrder::Big, stored.swap_bytes())
+        } else {
+            (ByteOrder::Little, stored)
+        };
+        match u8::try_from(version) {
+            Ok(small @ 1..) if version <= VERSION => Ok(Self { order, version: small }),
+            _ => Err(Fault::unsupported_version(u64::from(version))),
+        }
+    }
+
+    /// Bytes of a count, a length or a dimension.
+    pub(super) const fn size_bytes(self) -> u8 {
+        if self.version == 1 { 4 } else { 8 }
     }
 
     /// Fewest bytes of a metadata entry: key length, one byte of key, value type, one byte of value.
@@ -74,53 +116,10 @@ impl Wire {
         }
     }
 
-    /// Bytes of a count, a length or a dimension.
-    pub(super) const fn size_bytes(self) -> u8 {
-        if self.version == 1 { 4 } else { 8 }
-    }
-
-    /// A count, a length or a dimension.
-    pub(super) fn size(self, input: &[u8]) -> Parsed<'_, u64> {
-        if self.version == 1 {
-            let (rest, size) = self.id(input)?;
-            return Ok((rest, u64::from(size)));
-        }
-        self.offset(input)
-    }
-
-    /// A type id, or a number of dimensions.
-    pub(super) fn id(self, input: &[u8]) -> Parsed<'_, u32> {
-        streaming::u32(self.endianness()).parse(input)
-    }
-
-    /// A tensor's offset: 64 bits in every version.
-    pub(super) fn offset(self, input: &[u8]) -> Parsed<'_, u64> {
-        streaming::u64(self.endianness()).parse(input)
-    }
-
-    /// A value of fixed size.
-    pub(super) fn scalar(self, value_type: ValueType, input: &[u8]) -> Parsed<'_, Scalar> {
-        let (rest, bytes) = take(value_type.bytes().unwrap_or(0)).parse(input)?;
-        match Scalar::from_bytes(value_type, self.order, bytes) {
-            Some(Scalar::Bool(_)) if bytes > [1].as_slice() => Err(failure(bad_bool(bytes))),
-            Some(value) => Ok((rest, value)),
-            None => Err(failure(ErrorKind::Internal)),
-        }
-    }
-
     const fn endianness(self) -> Endianness {
         match self.order {
             ByteOrder::Little => Endianness::Little,
             ByteOrder::Big => Endianness::Big,
         }
     }
-}
-
-/// What is wrong with a bool that is neither 0 nor 1.
-fn bad_bool(bytes: &[u8]) -> ErrorKind {
-    ErrorKind::BadBool { value: bytes.first().copied().map_or(0, u64::from) }
-}
-
-const fn failure(kind: ErrorKind) -> nom::Err<BadField> {
-    nom::Err::Failure(BadField(kind))
 }

@@ -1,9 +1,9 @@
 //! Tensor descriptions: read, checked, and recorded unless the caller says no.
 
 use super::machine::{Failed, Machine, State, align_up};
-use super::record::LEAST_AFTER_NAME;
+use super::record::{self, LEAST_AFTER_NAME};
 use crate::directory::{TensorSlot, whole_blocks};
-use crate::error::ErrorKind;
+use crate::error::Fault;
 use crate::name::NameReader;
 use crate::options::{Layout, MAX_POSITION, UnknownTypes};
 use crate::tensor_type::TensorType;
@@ -43,11 +43,10 @@ impl Machine {
             Ok(rank) if rank <= limit => self.dims_left = rank,
             _ => {
                 let (dimensions, limit) = (u64::from(rank), u64::from(limit));
-                return Err(self.fail(ErrorKind::TooManyDimensions { dimensions, limit }, offset));
+                return Err(self.fail(Fault::too_many_dimensions(dimensions, limit), offset));
             }
         }
-        let index = u32::try_from(self.index).map_err(|_| self.fail(ErrorKind::Internal, offset))?;
-        self.tensor = TensorInfo::new(index);
+        self.tensor = TensorInfo::new(self.index);
         self.after_dimension();
         Ok(Progress::On)
     }
@@ -59,12 +58,12 @@ impl Machine {
     pub(super) fn dimension(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((dimension, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         self.dims_left = self.dims_left.saturating_sub(1);
-        self.tensor.push(dimension).ok_or_else(|| self.fail(ErrorKind::Internal, offset))?;
+        self.tensor.push(dimension).ok_or_else(|| self.fail(Fault::internal(), offset))?;
         // Zeros aside, so that the verdict does not depend on the order of the dimensions.
         let sizes = self.tensor.dims().iter().copied().filter(|dim| *dim != 0);
         let product = sizes.into_iter().try_fold(1_u64, u64::checked_mul);
         if product.is_none_or(|product| product > MAX_POSITION) {
-            return Err(self.fail(ErrorKind::ShapeOverflow, self.description));
+            return Err(self.fail(Fault::shape_overflow(), self.description));
         }
         self.after_dimension();
         Ok(Progress::On)
@@ -80,11 +79,8 @@ impl Machine {
             _ => {
                 let id = u64::from(id);
                 let removed = tensor_type.is_removed();
-                let kind = if removed {
-                    ErrorKind::RemovedTensorType { id }
-                } else {
-                    ErrorKind::UnknownTensorType { id }
-                };
+                let kind =
+                    if removed { Fault::removed_tensor_type(id) } else { Fault::unknown_tensor_type(id) };
                 return Err(self.fail(kind, offset));
             }
         };
@@ -97,13 +93,13 @@ impl Machine {
         let row_elements = self.tensor.row_elements();
         if whole_blocks(row_elements, block_elements).is_none() {
             let block_elements = u64::from(block_elements);
-            let kind = ErrorKind::RowNotWholeBlocks { row_elements, block_elements };
+            let kind = Fault::row_not_whole_blocks(row_elements, block_elements);
             return Err(self.fail(kind, self.description));
         }
         let bytes = whole_blocks(self.tensor.elements(), block_elements)
             .and_then(|blocks| blocks.checked_mul(u64::from(block_bytes)))
             .filter(|bytes| *bytes <= MAX_POSITION);
-        bytes.ok_or_else(|| self.fail(ErrorKind::SizeOverflow, self.description))
+        bytes.ok_or_else(|| self.fail(Fault::size_overflow(), self.description))
     }
 
     pub(super) fn tensor_offset(
@@ -111,19 +107,16 @@ impl Machine {
         input: &mut &[u8],
         slots: &mut [TensorSlot],
     ) -> Result<Progress, Failed> {
-        let wire = self.wire;
-        let Some((data_offset, _)) = self.read(input, |bytes| wire.offset(bytes))? else {
-            return Ok(Progress::Wait);
-        };
+        let Some((data_offset, _)) = self.read(input, record::long)? else { return Ok(Progress::Wait) };
         self.tensor.data_offset = data_offset;
         self.check_offset(data_offset, slots).map_err(|kind| self.fail(kind, self.description))?;
         self.data.count(&self.tensor).map_err(|kind| self.fail(kind, self.description))?;
-        self.expect_next().ok_or_else(|| self.fail(ErrorKind::SizeOverflow, self.description))?;
+        self.expect_next().ok_or_else(|| self.fail(Fault::size_overflow(), self.description))?;
         self.state = State::TensorTold;
         Ok(Progress::Say(Token::Tensor))
     }
 
-    fn check_offset(&mut self, data_offset: u64, slots: &mut [TensorSlot]) -> Result<(), ErrorKind> {
+    fn check_offset(&mut self, data_offset: u64, slots: &mut [TensorSlot]) -> Result<(), Fault> {
         let expected = self.expected;
         let alignment = u64::from(self.alignment());
         let aligned = data_offset & alignment.wrapping_sub(1) == 0;
@@ -131,12 +124,12 @@ impl Machine {
         let follows =
             if self.inferring { aligned && data_offset >= expected } else { data_offset == expected };
         match self.options.layout {
-            Layout::Contiguous if !follows => Err(ErrorKind::OffsetMismatch { data_offset, expected }),
+            Layout::Contiguous if !follows => Err(Fault::offset_mismatch(data_offset, expected)),
             Layout::Contiguous if self.inferring => {
                 let bytes = data_offset.saturating_sub(expected);
                 self.data.settle(self.tensor.index.saturating_sub(1), expected, bytes, slots)
             }
-            Layout::Sparse if !aligned => Err(ErrorKind::OffsetUnaligned { data_offset, alignment }),
+            Layout::Sparse if !aligned => Err(Fault::offset_unaligned(data_offset, alignment)),
             _ => {
                 self.scattered |= !follows;
                 Ok(())
