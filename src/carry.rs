@@ -1,5 +1,6 @@
 //! Where the decoder is in the input, and the few bytes of a field that a chunk edge cut.
 
+use heapless::Vec;
 use nom::{Err, IResult, Needed};
 
 use crate::error::Fault;
@@ -34,13 +35,12 @@ impl<I> nom::error::ParseError<I> for BadField {
 pub(crate) struct Carry {
     /// Bytes consumed so far: the absolute offset of the next byte of input.
     position: u64,
-    bytes: [u8; FIELD_BYTES],
-    len: u8,
+    bytes: Vec<u8, FIELD_BYTES, u8>,
 }
 
 impl Carry {
     pub(crate) const fn new() -> Self {
-        Self { position: 0, bytes: [0; FIELD_BYTES], len: 0 }
+        Self { position: 0, bytes: Vec::new() }
     }
 
     /// Absolute offset of the next byte of input.
@@ -49,28 +49,23 @@ impl Carry {
     }
 
     /// Bytes of the field in hand that have come.
-    pub(crate) const fn len(&self) -> u8 {
-        self.len
+    pub(crate) fn len(&self) -> u64 {
+        as_u64(self.bytes.len())
     }
 
     /// Absolute offset of the field in hand.
-    pub(crate) const fn field_offset(&self) -> u64 {
-        self.position.wrapping_sub(self.len as u64)
+    pub(crate) fn field_offset(&self) -> u64 {
+        self.position.saturating_sub(self.len())
     }
 
     /// The kept bytes. After [`Self::gather`] said so, they are a whole field.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+        &self.bytes
     }
 
-    /// A whole field that was gathered, and cleared since.
-    pub(crate) fn lent(&self, len: usize) -> Option<&[u8]> {
-        self.bytes.get(..len)
-    }
-
-    /// Drops the beginning of a field that nobody wants any more.
-    pub(crate) const fn clear(&mut self) {
-        self.len = 0;
+    /// Drops the kept bytes: they have been used, or nobody wants them any more.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
     }
 
     /// Consumes `n` bytes of `input`, or all there are.
@@ -99,7 +94,7 @@ impl Carry {
         wire: W,
         parser: Parser<W>,
     ) -> Result<Option<u64>, Fault> {
-        if self.len == 0 {
+        if self.bytes.is_empty() {
             match parser(wire, input) {
                 Ok((rest, bits)) => {
                     let used = input.len().saturating_sub(rest.len());
@@ -115,7 +110,7 @@ impl Carry {
         }
         loop {
             // What is missing is topped up exactly, so the carry never holds more than the field.
-            let missing = match parser(wire, self.bytes()) {
+            let missing = match parser(wire, &self.bytes) {
                 Ok((_, bits)) => {
                     self.clear();
                     return Ok(Some(bits));
@@ -133,20 +128,16 @@ impl Carry {
 
     /// Tops the kept bytes up to `size`; true when that many are there.
     pub(crate) fn gather(&mut self, input: &mut &[u8], size: u8) -> bool {
-        self.keep(input, usize::from(size.saturating_sub(self.len)));
-        self.len >= size
+        self.keep(input, usize::from(size).saturating_sub(self.bytes.len()));
+        self.bytes.len() >= usize::from(size)
     }
 
     /// Keeps at most `n` bytes of `input`.
     fn keep(&mut self, input: &mut &[u8], n: usize) {
-        let room = self.bytes.get_mut(usize::from(self.len)..).unwrap_or_default();
-        let taken = input.get(..n.min(room.len())).unwrap_or(input);
-        for (to, from) in room.iter_mut().zip(taken) {
-            *to = *from;
-            self.len = self.len.saturating_add(1);
-        }
-        let count = taken.len();
-        self.take(input, count);
+        let room = FIELD_BYTES.saturating_sub(self.bytes.len());
+        let taken = self.take(input, n.min(room));
+        // It cannot be full: there was room.
+        let _ = self.bytes.extend_from_slice(taken);
     }
 }
 

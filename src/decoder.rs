@@ -82,7 +82,7 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Option<Event<'a>> {
         let slice = |lent: Lent| match lent {
             Lent::Chunk(len) => consumed.get(consumed.len().checked_sub(len)?..),
-            Lent::Carry(len) => self.machine.carry().lent(len),
+            Lent::Carry => Some(self.machine.carry().bytes()),
             Lent::Scratch(len) => self.scratch.get(..len),
         };
         let order = self.machine.byte_order();

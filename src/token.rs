@@ -25,8 +25,8 @@ pub(crate) enum Token {
 pub(crate) enum Lent {
     /// The last so many bytes consumed of the caller's chunk.
     Chunk(usize),
-    /// The first so many bytes of the carry.
-    Carry(usize),
+    /// All bytes of the carry.
+    Carry,
     /// The first so many bytes of the scratch.
     Scratch(usize),
 }

@@ -309,6 +309,10 @@ impl Machine {
     pub(super) fn items(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let element = self.value.value_type;
         let size = element.bytes().unwrap_or(1);
+        // An element that was put together has been told since.
+        if self.carry.len() == u64::from(size) {
+            self.carry.clear();
+        }
         if self.carry.len() == 0 {
             if self.value.remaining == 0 {
                 self.end_item();
@@ -333,8 +337,7 @@ impl Machine {
         if !whole {
             return Ok(Progress::Wait);
         }
-        self.carry.clear();
-        Ok(Progress::Say(Token::Items { run: Lent::Carry(usize::from(size)), element }))
+        Ok(Progress::Say(Token::Items { run: Lent::Carry, element }))
     }
 
     /// How many bools come before the first one that is neither 0 nor 1; an error when that is the first.
@@ -374,7 +377,7 @@ impl Machine {
             State::Scalar if !self.value.is_alignment => {
                 self.body = self.carry.field_offset();
                 self.value.total = u64::from(self.value.value_type.bytes().unwrap_or(0));
-                self.value.remaining = self.value.total.saturating_sub(u64::from(self.carry.len()));
+                self.value.remaining = self.value.total.saturating_sub(self.carry.len());
                 self.begin_skip();
             }
             State::Text | State::Items => self.begin_skip(),

@@ -121,7 +121,7 @@ impl Machine {
     /// Fewest bytes until the next event; 0 when one needs none, or none will come.
     pub(crate) fn needed(&self, slots: &[TensorSlot]) -> u64 {
         let size = u64::from(self.wire.size_bytes());
-        let field = self.field_bytes().saturating_sub(u64::from(self.carry.len()));
+        let field = self.field_bytes().saturating_sub(self.carry.len());
         let name = u64::from(self.name.missing());
         let rest = match self.state {
             // The version may say that counts are short.
@@ -154,10 +154,11 @@ impl Machine {
     /// Bytes missing of the element that a chunk edge cut, or of the next one.
     fn item_missing(&self) -> u64 {
         let size = u64::from(self.value.value_type().bytes().unwrap_or(0));
-        if self.value.remaining() == 0 && self.carry.len() == 0 {
-            return 0;
+        match self.carry.len() {
+            // All of an element in the carry is one that has been told.
+            carried if carried > 0 && carried < size => size.saturating_sub(carried),
+            _ => self.value.remaining().min(size),
         }
-        size.saturating_sub(u64::from(self.carry.len()))
     }
 
     /// Fewest bytes between what is being skipped and the next event. The first field of a skipped body is not
@@ -181,7 +182,7 @@ impl Machine {
     /// The verdict when no more bytes come.
     pub(crate) fn finish(&self, slots: &[TensorSlot]) -> Result<(), Error> {
         let truncated = |offset, needed, got| Err(self.error(Fault::truncated(needed, got), offset));
-        let carried = u64::from(self.carry.len());
+        let carried = self.carry.len();
         match self.state {
             State::Failed => Err(self.error),
             State::Ended => Ok(()),
