@@ -16,8 +16,19 @@ pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
     let [rest @ .., d0, d1, m0, m1] = block;
     let (d, dmin) = (f16([*d0, *d1]), f16([*m0, *m1]));
     let (scales, codes) = split::<16, 64, 80>(rest);
-    let (scales, minimums) = (each(scales, |byte| byte & 15), each(scales, |byte| byte >> 4));
-    above_minimum::<16, 16>(two_bits(codes).as_flattened(), d, &scales, dmin, &minimums, out);
+    let factors = each(scales, |byte| d * f32::from(byte & 15));
+    let addends = each(scales, |byte| -(dmin * f32::from(byte >> 4)));
+
+    let mut factors = factors.as_chunks::<2>().0.iter().zip(addends.as_chunks::<2>().0);
+    let groups = out.as_chunks_mut::<128>().0.iter_mut().zip(codes.as_chunks::<32>().0);
+    for (out, codes) in groups {
+        let codes = pairs(codes);
+        let groups = out.as_chunks_mut::<32>().0.iter_mut().zip(&codes);
+        // `factors` last: the end of `groups` is seen before one of them is taken.
+        for ((out, codes), (factors, addends)) in groups.zip(factors.by_ref()) {
+            scale_add_parts::<16>(codes, factors, addends, out);
+        }
+    }
 }
 
 /// `Q3_K`: 3-bit codes around zero, one block of 256 elements in 16 parts.
@@ -33,25 +44,21 @@ pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
 /// An element is `(d × (scale − 32)) × (code − 4)`, as in ggml's `dequantize_row_q3_K`. Never panics.
 pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
     let [rest @ .., d0, d1] = block;
+    let d = f16([*d0, *d1]);
     let (high, rest) = split::<32, 76, 108>(rest);
     let (low, scales) = split::<64, 12, 76>(rest);
-    let mut codes = two_bits(low);
-    let mut high = *high;
-    for codes in &mut codes {
-        for (code, high) in codes.iter_mut().zip(&mut high) {
-            *code |= (*high & 1) << 2;
-            *high >>= 1;
-        }
-    }
-    let codes = codes.map(|codes| each(&codes, |code| code.wrapping_sub(4).cast_signed()));
+    let factors = q3_k_scales(scales).map(|scale| d * f32::from(scale));
 
-    let (low, high) = split::<8, 4, 12>(scales);
-    let mut scales = nibbles(low);
-    for (scale, high) in scales.as_flattened_mut().iter_mut().zip(pairs(high).as_flattened()) {
-        *scale = (*scale | high << 4).wrapping_sub(32);
+    let mut high = *high;
+    let groups = out.as_chunks_mut::<128>().0.iter_mut().zip(low.as_chunks::<32>().0);
+    for ((out, low), factors) in groups.zip(factors.as_chunks::<8>().0) {
+        let mut codes = pairs(low);
+        for codes in &mut codes {
+            add_bit(codes, &mut high, 2);
+        }
+        let codes = codes.map(|codes| each(&codes, |code| code.wrapping_sub(4)));
+        scale_parts::<16>(codes.as_flattened(), factors, out);
     }
-    let scales = scales.map(|scales| each(&scales, u8::cast_signed));
-    around_zero(codes.as_flattened(), f16([*d0, *d1]), scales.as_flattened(), out);
 }
 
 /// `Q4_K`: 4-bit codes above a minimum, one block of 256 elements in 8 parts.
@@ -70,9 +77,12 @@ pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q4_K`. Never panics.
 pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let ([d0, d1, m0, m1, scales @ ..], codes) = split::<16, 128, 144>(block);
-    let (d, dmin) = (f16([*d0, *d1]), f16([*m0, *m1]));
-    let (scales, minimums) = six_bits(scales);
-    above_minimum::<32, 8>(four_bits(codes).as_flattened(), d, &scales, dmin, &minimums, out);
+    let (factors, addends) = factors(f16([*d0, *d1]), f16([*m0, *m1]), scales);
+    let factors = factors.as_chunks::<2>().0.iter().zip(addends.as_chunks::<2>().0);
+    let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(codes.as_chunks::<32>().0);
+    for ((out, codes), (factors, addends)) in groups.zip(factors) {
+        scale_add_parts::<32>(nibbles(codes).as_flattened(), factors, addends, out);
+    }
 }
 
 /// `Q5_K`: 5-bit codes above a minimum, one block of 256 elements in 8 parts.
@@ -88,18 +98,18 @@ pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q5_K`. Never panics.
 pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     let ([d0, d1, m0, m1, scales @ ..], rest) = split::<16, 160, 176>(block);
-    let (d, dmin) = (f16([*d0, *d1]), f16([*m0, *m1]));
-    let (scales, minimums) = six_bits(scales);
+    let (factors, addends) = factors(f16([*d0, *d1]), f16([*m0, *m1]), scales);
     let (high, low) = split::<32, 128, 160>(rest);
-    let mut codes = four_bits(low);
     let mut high = *high;
-    for codes in &mut codes {
-        for (code, high) in codes.iter_mut().zip(&mut high) {
-            *code |= (*high & 1) << 4;
-            *high >>= 1;
+    let factors = factors.as_chunks::<2>().0.iter().zip(addends.as_chunks::<2>().0);
+    let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0);
+    for ((out, low), (factors, addends)) in groups.zip(factors) {
+        let mut codes = nibbles(low);
+        for codes in &mut codes {
+            add_bit(codes, &mut high, 4);
         }
+        scale_add_parts::<32>(codes.as_flattened(), factors, addends, out);
     }
-    above_minimum::<32, 8>(codes.as_flattened(), d, &scales, dmin, &minimums, out);
 }
 
 /// `Q6_K`: 6-bit codes around zero, one block of 256 elements in 16 parts.
@@ -114,17 +124,21 @@ pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
 /// An element is `(d × scale) × (code − 32)`, as in ggml's `dequantize_row_q6_K`. Never panics.
 pub fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
     let [rest @ .., d0, d1] = block;
+    let d = f16([*d0, *d1]);
     let (low, rest) = split::<128, 80, 208>(rest);
     let (high, scales) = split::<64, 16, 80>(rest);
-    let mut codes = [0; 256];
-    let (halves, _) = codes.as_chunks_mut::<128>();
-    for ((codes, low), high) in halves.iter_mut().zip(low.as_chunks::<64>().0).zip(high.as_chunks::<32>().0) {
+    let factors = each(scales, |scale| d * f32::from(scale.cast_signed()));
+
+    let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
+    let groups = out.as_chunks_mut::<128>().0.iter_mut().zip(factors.as_chunks::<8>().0);
+    for ((low, high), (out, factors)) in bits.zip(groups) {
         let (low, high) = (nibbles(low), pairs(high));
+        let mut codes = [0; 128];
         for ((code, low), high) in codes.iter_mut().zip(low.as_flattened()).zip(high.as_flattened()) {
-            *code = (low | high << 4).wrapping_sub(32).cast_signed();
+            *code = (low | high << 4).wrapping_sub(32);
         }
+        scale_parts::<16>(&codes, factors, out);
     }
-    around_zero(&codes, f16([*d0, *d1]), &each(scales, u8::cast_signed), out);
 }
 
 /// `Q8_K`: 8-bit codes, one block of 256 elements.
@@ -139,31 +153,35 @@ pub fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
 /// Never panics.
 pub fn q8_k(block: &[u8; 292], out: &mut [f32; 256]) {
     let ([d0, d1, d2, d3, codes @ ..], _) = split::<260, 32, 292>(block);
-    scale(&each(codes, u8::cast_signed), f32::from_le_bytes([*d0, *d1, *d2, *d3]), out);
+    scale(codes, f32::from_le_bytes([*d0, *d1, *d2, *d3]), out);
 }
 
-/// Codes of two bits: 128 in 32 bytes, the first 32 of them in bits 0 and 1.
+/// Adds one bit to each code: the lowest of `bits`, which move on to the next.
 #[inline(always)]
-fn two_bits(bytes: &[u8; 64]) -> [[u8; 32]; 8] {
-    let (first, second) = split::<32, 32, 64>(bytes);
-    let ([a, b, c, d], [e, f, g, h]) = (pairs(first), pairs(second));
-    [a, b, c, d, e, f, g, h]
-}
-
-/// Codes of four bits: 64 in 32 bytes, the first 32 of them in the low nibbles.
-#[inline(always)]
-fn four_bits(bytes: &[u8; 128]) -> [[u8; 32]; 8] {
-    let mut codes = [[0; 32]; 8];
-    for (codes, bytes) in codes.as_chunks_mut().0.iter_mut().zip(bytes.as_chunks().0) {
-        *codes = nibbles(bytes);
+fn add_bit(codes: &mut [u8; 32], bits: &mut [u8; 32], position: u32) {
+    for (code, bits) in codes.iter_mut().zip(bits) {
+        *code |= (*bits & 1).wrapping_shl(position);
+        *bits >>= 1;
     }
-    codes
 }
 
-/// The scales and the minimums of `Q4_K` and `Q5_K`, four at once in the bytes of a u32.
+/// The 16 scales of `Q3_K`.
 #[inline(always)]
-fn six_bits(bytes: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
+fn q3_k_scales(bytes: &[u8; 12]) -> [i8; 16] {
+    let (low, high) = split::<8, 4, 12>(bytes);
+    let (low, high) = (nibbles(low), pairs(high));
+    let mut scales = [0; 16];
+    for ((scale, low), high) in scales.iter_mut().zip(low.as_flattened()).zip(high.as_flattened()) {
+        *scale = (low | high << 4).wrapping_sub(32).cast_signed();
+    }
+    scales
+}
+
+/// `d × scale` and `−dmin × minimum` of the 8 parts of `Q4_K` and `Q5_K`.
+#[inline(always)]
+fn factors(d: f32, dmin: f32, bytes: &[u8; 12]) -> ([f32; 8], [f32; 8]) {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *bytes;
+    // Four at once, in the bytes of a number.
     let a = u32::from_le_bytes([a0, a1, a2, a3]);
     let b = u32::from_le_bytes([b0, b1, b2, b3]);
     let c = u32::from_le_bytes([c0, c1, c2, c3]);
@@ -171,31 +189,26 @@ fn six_bits(bytes: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     // The two top bits of each byte of `a` and `b` become bits 4 and 5.
     let scales = eight(a & 0x3f3f_3f3f, c & 0x0f0f_0f0f | a >> 2 & 0x3030_3030);
     let minimums = eight(b & 0x3f3f_3f3f, c >> 4 & 0x0f0f_0f0f | b >> 2 & 0x3030_3030);
-    (scales, minimums)
+    (each(&scales, |scale| d * f32::from(scale)), each(&minimums, |minimum| -(dmin * f32::from(minimum))))
 }
 
-/// `(d × scale) × code − dmin × minimum`, with a scale and a minimum for each `PART` codes.
+/// `factor × code + addend`, with a factor and an addend for each `PART` codes.
+///
+/// Adding a negated product gives the bits of subtracting the product.
 #[inline(always)]
-fn above_minimum<const PART: usize, const PARTS: usize>(
-    codes: &[u8],
-    d: f32,
-    scales: &[u8; PARTS],
-    dmin: f32,
-    minimums: &[u8; PARTS],
-    out: &mut [f32; 256],
-) {
+fn scale_add_parts<const PART: usize>(codes: &[u8], factors: &[f32], addends: &[f32], out: &mut [f32]) {
     let parts = out.as_chunks_mut::<PART>().0.iter_mut().zip(codes.as_chunks::<PART>().0);
-    for ((out, codes), (scale, minimum)) in parts.zip(scales.iter().zip(minimums)) {
-        // Adding the negated product gives the bits of subtracting it.
-        scale_add(codes, d * f32::from(*scale), -(dmin * f32::from(*minimum)), out);
+    for ((out, codes), (factor, addend)) in parts.zip(factors.iter().zip(addends)) {
+        scale_add(codes, *factor, *addend, out);
     }
 }
 
-/// `(d × scale) × code`, with a scale for each 16 codes. In this order: a zero gets its sign from both factors.
+/// `factor × code`, with a factor for each `PART` codes. A zero gets its sign from both, so the product of all
+/// scales must come first.
 #[inline(always)]
-fn around_zero(codes: &[i8], d: f32, scales: &[i8], out: &mut [f32; 256]) {
-    let parts = out.as_chunks_mut::<16>().0.iter_mut().zip(codes.as_chunks::<16>().0);
-    for ((out, codes), part_scale) in parts.zip(scales) {
-        scale(codes, d * f32::from(*part_scale), out);
+fn scale_parts<const PART: usize>(codes: &[u8], factors: &[f32], out: &mut [f32]) {
+    let parts = out.as_chunks_mut::<PART>().0.iter_mut().zip(codes.as_chunks::<PART>().0);
+    for ((out, codes), factor) in parts.zip(factors) {
+        scale(codes, *factor, out);
     }
 }

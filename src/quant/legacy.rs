@@ -12,7 +12,7 @@ use super::unpack::{each, f16, nibbles, scale, scale_add, split};
 /// An element is `d × (code − 8)`, as in ggml's `dequantize_row_q4_0`. Never panics.
 pub fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
-    let codes = nibbles(codes).map(|half| each(&half, |code| code.wrapping_sub(8).cast_signed()));
+    let codes = nibbles(codes).map(|half| each(&half, |code| code.wrapping_sub(8)));
     scale(codes.as_flattened(), f16([*d0, *d1]), out);
 }
 
@@ -42,7 +42,7 @@ pub fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
 pub fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
     let [d0, d1, rest @ ..] = block;
     let (high, low) = split(rest);
-    let codes = five_bits(low, high).map(|half| each(&half, |code| code.wrapping_sub(16).cast_signed()));
+    let codes = five_bits(low, high).map(|half| each(&half, |code| code.wrapping_sub(16)));
     scale(codes.as_flattened(), f16([*d0, *d1]), out);
 }
 
@@ -72,7 +72,7 @@ pub fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
 /// An element is `d × code`, as in ggml's `dequantize_row_q8_0`. Never panics.
 pub fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
-    scale(&each(codes, u8::cast_signed), f16([*d0, *d1]), out);
+    scale(codes, f16([*d0, *d1]), out);
 }
 
 /// `Q8_1`: 8-bit codes and their sum, one block of 32 elements.
@@ -87,18 +87,18 @@ pub fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
 /// dequantizes them. Never panics.
 pub fn q8_1(block: &[u8; 36], out: &mut [f32; 32]) {
     let [d0, d1, _, _, codes @ ..] = block;
-    scale(&each(codes, u8::cast_signed), f16([*d0, *d1]), out);
+    scale(codes, f16([*d0, *d1]), out);
 }
 
 /// Codes from their low four bits and their fifth bit.
 #[inline(always)]
 fn five_bits(low: &[u8; 16], high: &[u8; 4]) -> [[u8; 16]; 2] {
     let mut codes = nibbles(low);
-    let (groups, _) = codes.as_flattened_mut().as_chunks_mut::<8>();
-    for (codes, bits) in groups.iter_mut().zip(high) {
-        for (code, mask) in codes.iter_mut().zip([1, 2, 4, 8, 16, 32, 64, 128]) {
-            *code |= if bits & mask == 0 { 0 } else { 16 };
-        }
+    let bytes = high.map(|byte| [byte; 8]);
+    let masks = [[1, 2, 4, 8, 16, 32, 64, 128]; 4];
+    let fifths = bytes.as_flattened().iter().zip(masks.as_flattened());
+    for (code, (byte, mask)) in codes.as_flattened_mut().iter_mut().zip(fifths) {
+        *code |= if byte & mask == 0 { 0 } else { 16 };
     }
     codes
 }

@@ -3,8 +3,6 @@
 //! The functions take many elements at once. From bytes, `as_chunks` makes the arrays they want:
 //! `quant::f16(bytes.as_chunks().0, &mut out)`.
 
-use super::unpack;
-
 /// Writes one value an element, as far as both slices go.
 #[inline(always)]
 fn convert<const BYTES: usize>(
@@ -29,7 +27,25 @@ pub fn f32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
 pub fn f16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
-    convert(elements, out, unpack::f16)
+    convert(elements, out, widen)
+}
+
+/// What the crate `half` does, without a branch: as vector code it takes a third of the time.
+#[inline(always)]
+fn widen(bytes: [u8; 2]) -> f32 {
+    /// The lowest bit of an `f32`'s exponent.
+    const EXPONENT: u32 = 1 << 23;
+    let bits = u32::from(u16::from_le_bytes(bytes));
+    let sign = (bits & 0x8000) << 16;
+    // The mantissa and five bits of exponent are where an f32 has them, with an exponent too small by 112.
+    let magnitude = (bits & 0x7fff) << 13;
+    let normal = magnitude.wrapping_add(112 * EXPONENT);
+    // An exponent of 0 stands for 1 and for a mantissa without its leading 1: put it there, take it away.
+    let subnormal = f32::from_bits(magnitude.wrapping_add(113 * EXPONENT)) - f32::from_bits(113 * EXPONENT);
+    let quiet = if magnitude > 31 * EXPONENT { EXPONENT >> 1 } else { 0 };
+    let special = magnitude | (255 * EXPONENT) | quiet;
+    let finite = if magnitude < EXPONENT { subnormal.to_bits() } else { normal };
+    f32::from_bits(sign | if magnitude < 31 * EXPONENT { finite } else { special })
 }
 
 /// Widens `BF16` elements: the upper 16 bits of an `f32`, a NaN not made quiet.

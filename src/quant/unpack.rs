@@ -5,7 +5,6 @@
 #![allow(dead_code, reason = "which of these are used depends on the families turned on")]
 
 /// The value of a binary16 number. A NaN is made quiet, its sign and payload are kept.
-#[inline]
 pub(super) fn f16(bytes: [u8; 2]) -> f32 {
     half::f16::from_le_bytes(bytes).to_f32()
 }
@@ -50,15 +49,15 @@ pub(super) fn pairs<const N: usize>(bytes: &[u8; N]) -> [[u8; N]; 4] {
     ]
 }
 
-/// `scale × code`.
+/// `scale × code`, the codes being signed bytes.
 #[inline(always)]
-pub(super) fn scale(codes: &[i8], scale: f32, out: &mut [f32]) {
+pub(super) fn scale(codes: &[u8], scale: f32, out: &mut [f32]) {
     for (out, code) in out.iter_mut().zip(codes) {
-        *out = scale * f32::from(*code);
+        *out = scale * f32::from(code.cast_signed());
     }
 }
 
-/// `scale × code + add`.
+/// `scale × code + add`, the codes being unsigned bytes.
 #[inline(always)]
 pub(super) fn scale_add(codes: &[u8], scale: f32, add: f32, out: &mut [f32]) {
     for (out, code) in out.iter_mut().zip(codes) {
