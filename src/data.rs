@@ -248,7 +248,8 @@ impl DataSection {
         as_u64(taken.len()) == gap
     }
 
-    /// Passes over empty tensors. Whether there is another one.
+    /// Passes over empty tensors, once, so that the time of the rest does not depend on how many there are. Whether
+    /// there is another one.
     pub(crate) fn enter(&mut self, slots: &[TensorSlot]) -> bool {
         while let Some(slot) = self.recorded(slots).get(as_index(self.cursor)) {
             if slot.bytes() != Some(0) {

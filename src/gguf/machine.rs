@@ -248,10 +248,11 @@ impl Machine {
     }
 
     fn gap(&mut self, input: &mut &[u8], slots: &[TensorSlot]) -> Result<Progress, Failed> {
+        let another = self.data.enter(slots);
         if !self.data.seek(&mut self.carry, input, slots) {
             return Ok(Progress::Wait);
         }
-        if self.data.enter(slots) {
+        if another {
             self.state = State::Blocks;
             return Ok(Progress::On);
         }
