@@ -54,17 +54,19 @@ macro_rules! fields {
     (times $count:literal) => { $count };
 }
 
-/// The result for one line of the type table, given its family, kernel and big-endian column.
+/// The result for one line of the type table, from its family, sizes, big-endian column and kernel.
+///
+/// A kernel for blocks of another size is an error at compile time.
 macro_rules! run {
-    ($job:ident $family:ident none, $big_endian:tt) => {
+    ($job:ident $family:ident $elements:literal $bytes:literal $big_endian:tt none) => {
         Err(DequantizeError::NoKernel { tensor_type: $job.tensor_type })
     };
-    ($job:ident Plain $kernel:path, whole) => { elements($job, $kernel) };
-    ($job:ident Legacy $kernel:path, $big_endian:tt) => { run!($job "legacy" $kernel, $big_endian) };
-    ($job:ident K $kernel:path, $big_endian:tt) => { run!($job "k" $kernel, $big_endian) };
-    ($job:ident $feature:literal $kernel:path, $big_endian:tt) => {{
+    ($job:ident Plain 1 $bytes:literal whole $kernel:path) => { elements::<$bytes>($job, $kernel) };
+    ($job:ident Legacy $($line:tt)+) => { run!($job "legacy" $($line)+) };
+    ($job:ident K $($line:tt)+) => { run!($job "k" $($line)+) };
+    ($job:ident $feature:literal $elements:literal $bytes:literal $big_endian:tt $kernel:path) => {{
         #[cfg(feature = $feature)]
-        let result = blocks($job, fields!($big_endian), $kernel);
+        let result = blocks::<$bytes, $elements>($job, fields!($big_endian), $kernel);
         #[cfg(not(feature = $feature))]
         let result = Err(DequantizeError::FamilyOff { tensor_type: $job.tensor_type, feature: $feature });
         result
@@ -73,13 +75,13 @@ macro_rules! run {
 
 macro_rules! dispatch {
     (
-        $($id:literal $name:ident $elements:literal $bytes:literal $family:ident
+        $($id:literal $name:ident $elements:tt $bytes:literal $family:ident
             $big_endian:tt $($kernel:ident)::+;)*
         removed: $($removed:tt)*
     ) => {
         fn dispatch(job: Job<'_, '_>) -> Result<usize, DequantizeError> {
             match job.tensor_type {
-                $(TensorType::$name => run!(job $family $($kernel)::+, $big_endian),)*
+                $(TensorType::$name => run!(job $family $elements $bytes $big_endian $($kernel)::+),)*
                 tensor_type => Err(DequantizeError::NoKernel { tensor_type }),
             }
         }
