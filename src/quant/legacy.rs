@@ -1,6 +1,6 @@
 //! Blocks of 32 elements with one scale, feature `legacy`.
 
-use super::unpack::{each, f16, nibbles, scale, scale_add, split};
+use super::unpack::{each, f16, nibbles, scale, scale_add, split, turn};
 
 /// `Q4_0`: 4-bit codes around zero, one block of 32 elements.
 ///
@@ -94,11 +94,6 @@ pub fn q8_1(block: &[u8; 36], out: &mut [f32; 32]) {
 #[inline(always)]
 fn five_bits(low: &[u8; 16], high: &[u8; 4]) -> [[u8; 16]; 2] {
     let mut codes = nibbles(low);
-    let bytes = high.map(|byte| [byte; 8]);
-    let masks = [[1, 2, 4, 8, 16, 32, 64, 128]; 4];
-    let fifths = bytes.as_flattened().iter().zip(masks.as_flattened());
-    for (code, (byte, mask)) in codes.as_flattened_mut().iter_mut().zip(fifths) {
-        *code |= if byte & mask == 0 { 0 } else { 16 };
-    }
+    turn(codes.as_flattened_mut(), 16, high);
     codes
 }

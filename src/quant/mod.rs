@@ -10,18 +10,32 @@
 mod plain;
 mod unpack;
 
+#[cfg(feature = "fp4")]
+mod fp4;
+#[cfg(feature = "iq")]
+mod grids;
+#[cfg(feature = "iq")]
+mod iq;
 #[cfg(feature = "k")]
 mod k;
 #[cfg(feature = "legacy")]
 mod legacy;
+#[cfg(feature = "ternary")]
+mod ternary;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "fp4")]
+pub use fp4::{mxfp4, nvfp4};
+#[cfg(feature = "iq")]
+pub use iq::{iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, iq4_xs};
 #[cfg(feature = "k")]
 pub use k::{q2_k, q3_k, q4_k, q5_k, q6_k, q8_k};
 #[cfg(feature = "legacy")]
 pub use legacy::{q4_0, q4_1, q5_0, q5_1, q8_0, q8_1};
 pub use plain::{bf16, f16, f32, f64, i8, i16, i32, i64};
+#[cfg(feature = "ternary")]
+pub use ternary::{q1_0, q2_0, tq1_0, tq2_0};
 
 use crate::tensor_type::tensor_types;
 use crate::{ByteOrder, DequantizeError, TensorType};
@@ -54,17 +68,22 @@ macro_rules! fields {
     (times $count:literal) => { $count };
 }
 
-/// The result for one line of the type table, given its family, kernel and big-endian column.
+/// The result for one line of the type table, from its family, sizes, big-endian column and kernel.
+///
+/// A kernel for blocks of another size is an error at compile time.
 macro_rules! run {
-    ($job:ident $family:ident none, $big_endian:tt) => {
+    ($job:ident $family:ident $elements:literal $bytes:literal $big_endian:tt none) => {
         Err(DequantizeError::NoKernel { tensor_type: $job.tensor_type })
     };
-    ($job:ident Plain $kernel:path, whole) => { elements($job, $kernel) };
-    ($job:ident Legacy $kernel:path, $big_endian:tt) => { run!($job "legacy" $kernel, $big_endian) };
-    ($job:ident K $kernel:path, $big_endian:tt) => { run!($job "k" $kernel, $big_endian) };
-    ($job:ident $feature:literal $kernel:path, $big_endian:tt) => {{
+    ($job:ident Plain 1 $bytes:literal whole $kernel:path) => { elements::<$bytes>($job, $kernel) };
+    ($job:ident Legacy $($line:tt)+) => { run!($job "legacy" $($line)+) };
+    ($job:ident K $($line:tt)+) => { run!($job "k" $($line)+) };
+    ($job:ident Iq $($line:tt)+) => { run!($job "iq" $($line)+) };
+    ($job:ident Ternary $($line:tt)+) => { run!($job "ternary" $($line)+) };
+    ($job:ident Fp4 $($line:tt)+) => { run!($job "fp4" $($line)+) };
+    ($job:ident $feature:literal $elements:literal $bytes:literal $big_endian:tt $kernel:path) => {{
         #[cfg(feature = $feature)]
-        let result = blocks($job, fields!($big_endian), $kernel);
+        let result = blocks::<$bytes, $elements>($job, fields!($big_endian), $kernel);
         #[cfg(not(feature = $feature))]
         let result = Err(DequantizeError::FamilyOff { tensor_type: $job.tensor_type, feature: $feature });
         result
@@ -73,13 +92,13 @@ macro_rules! run {
 
 macro_rules! dispatch {
     (
-        $($id:literal $name:ident $elements:literal $bytes:literal $family:ident
+        $($id:literal $name:ident $elements:tt $bytes:literal $family:ident
             $big_endian:tt $($kernel:ident)::+;)*
         removed: $($removed:tt)*
     ) => {
         fn dispatch(job: Job<'_, '_>) -> Result<usize, DequantizeError> {
             match job.tensor_type {
-                $(TensorType::$name => run!(job $family $($kernel)::+, $big_endian),)*
+                $(TensorType::$name => run!(job $family $elements $bytes $big_endian $($kernel)::+),)*
                 tensor_type => Err(DequantizeError::NoKernel { tensor_type }),
             }
         }

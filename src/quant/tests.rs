@@ -30,28 +30,59 @@ const NUMBERS: &[(TensorType, &[(usize, usize)])] = &[
     (TensorType::I64, &[(0, 8)]),
     (TensorType::F64, &[(0, 8)]),
     (TensorType::BF16, &[(0, 2)]),
+    (
+        TensorType::IQ2_XS,
+        &[
+            (0, 2),
+            (2, 2),
+            (4, 2),
+            (6, 2),
+            (8, 2),
+            (10, 2),
+            (12, 2),
+            (14, 2),
+            (16, 2),
+            (18, 2),
+            (20, 2),
+            (22, 2),
+            (24, 2),
+            (26, 2),
+            (28, 2),
+            (30, 2),
+            (32, 2),
+            (34, 2),
+            (36, 2),
+            (38, 2),
+            (40, 2),
+            (42, 2),
+            (44, 2),
+            (46, 2),
+            (48, 2),
+            (50, 2),
+            (52, 2),
+            (54, 2),
+            (56, 2),
+            (58, 2),
+            (60, 2),
+            (62, 2),
+            (64, 2),
+        ],
+    ),
+    (TensorType::IQ1_S, &[(0, 2), (34, 2), (36, 2), (38, 2), (40, 2), (42, 2), (44, 2), (46, 2), (48, 2)]),
+    (TensorType::IQ4_NL, &[(0, 2)]),
+    (TensorType::IQ3_S, &[(0, 2)]),
+    (TensorType::IQ2_S, &[(0, 2)]),
+    (TensorType::IQ4_XS, &[(0, 2), (2, 2)]),
+    (TensorType::TQ1_0, &[(52, 2)]),
+    (TensorType::TQ2_0, &[(64, 2)]),
+    (TensorType::MXFP4, &[]),
+    (TensorType::NVFP4, &[]),
+    (TensorType::Q1_0, &[(0, 2)]),
+    (TensorType::Q2_0, &[(0, 2)]),
 ];
 
-const AMBIGUOUS: &[TensorType] = &[TensorType::Q5_0, TensorType::Q5_1];
-
-/// Types that cannot be dequantized yet.
-const NO_KERNEL: &[TensorType] = &[
-    TensorType::IQ2_XXS,
-    TensorType::IQ2_XS,
-    TensorType::IQ3_XXS,
-    TensorType::IQ1_S,
-    TensorType::IQ4_NL,
-    TensorType::IQ3_S,
-    TensorType::IQ2_S,
-    TensorType::IQ4_XS,
-    TensorType::IQ1_M,
-    TensorType::TQ1_0,
-    TensorType::TQ2_0,
-    TensorType::MXFP4,
-    TensorType::NVFP4,
-    TensorType::Q1_0,
-    TensorType::Q2_0,
-];
+const AMBIGUOUS: &[TensorType] =
+    &[TensorType::Q5_0, TensorType::Q5_1, TensorType::IQ2_XXS, TensorType::IQ3_XXS, TensorType::IQ1_M];
 
 /// Whether the type's family is in this build.
 fn on(tensor_type: TensorType) -> bool {
@@ -78,7 +109,6 @@ fn every_type_is_listed_once() {
         let lists = [
             NUMBERS.iter().filter(|(listed, _)| listed == tensor_type).count(),
             AMBIGUOUS.iter().filter(|listed| *listed == tensor_type).count(),
-            NO_KERNEL.iter().filter(|listed| *listed == tensor_type).count(),
         ];
         assert_eq!(lists.iter().sum::<usize>(), 1, "{tensor_type}");
     }

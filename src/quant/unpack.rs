@@ -49,6 +49,25 @@ pub(super) fn pairs<const N: usize>(bytes: &[u8; N]) -> [[u8; N]; 4] {
     ]
 }
 
+/// Turns the bits of `mask` in each code whose own bit is set; the lowest bit of a byte is for the first of eight.
+#[inline(always)]
+pub(super) fn turn<const N: usize>(codes: &mut [u8], mask: u8, bits: &[u8; N]) {
+    let bits = bits.map(|byte| [byte; 8]);
+    let own = [[1, 2, 4, 8, 16, 32, 64, 128]; N];
+    let tests = bits.as_flattened().iter().zip(own.as_flattened());
+    for (code, (bits, own)) in codes.iter_mut().zip(tests) {
+        *code ^= if bits & own == 0 { 0 } else { mask };
+    }
+}
+
+/// `scale × value`, the values being in a table and the codes at most 15.
+#[inline(always)]
+pub(super) fn look_up(table: &[f32; 16], codes: &[u8], scale: f32, out: &mut [f32]) {
+    for (out, code) in out.iter_mut().zip(codes) {
+        *out = scale * table.get(usize::from(code & 15)).copied().unwrap_or_default();
+    }
+}
+
 /// `scale × code`, the codes being signed bytes.
 #[inline(always)]
 pub(super) fn scale(codes: &[u8], scale: f32, out: &mut [f32]) {

@@ -1,0 +1,338 @@
+//! Codebooks and tables of values, feature `iq`.
+//!
+//! In a block of 256 a code picks an entry of a codebook: the magnitudes of 4 or 8 elements. Their signs are stored
+//! beside it, eight in a byte, bit 0 for the first element, a set bit for minus. Some types store seven of the
+//! eight: the number of minus signs is always even, so the eighth follows from the others.
+
+use super::grids;
+use super::unpack::{f16, look_up, nibbles, scale, split};
+
+/// `IQ2_XXS`: 2.06 bits an element, one block of 256 elements in 8 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 8 bytes a part: 4 bytes, the entries of 8 elements each; a u32 with 4 × 7 signs and the scale on top |
+///
+/// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xxs`. Never panics.
+pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
+    let [d0, d1, parts @ ..] = block;
+    let d = f16([*d0, *d1]);
+    for (out, part) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts.as_chunks::<8>().0) {
+        let [e0, e1, e2, e3, word @ ..] = *part;
+        let (signs, scale) = signs_and_scale(word);
+        let factor = d * (0.5 + scale) * 0.25;
+        let entries = [e0, e1, e2, e3].map(|entry| magnitudes(&grids::IQ2XXS, u16::from(entry)));
+        signed([factor; 2], entries, signs, out);
+    }
+}
+
+/// `IQ2_XS`: 2.31 bits an element, one block of 256 elements in 16 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 32 × u16, one for 8 elements: the entry in the low 9 bits, seven signs in the high ones |
+/// | 66 | 8 bytes: scales of 4 bits, the low nibble first |
+///
+/// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xs`. Never panics.
+pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
+    let [d0, d1, rest @ ..] = block;
+    let d = f16([*d0, *d1]);
+    let (codes, scales) = split::<64, 8, 72>(rest);
+    let parts = codes.as_chunks::<8>().0.iter().zip(scales);
+    for (out, (codes, scales)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
+        let [a0, a1, b0, b1, c0, c1, d0, d1] = *codes;
+        let entries = [[a0, a1], [b0, b1], [c0, c1], [d0, d1]]
+            .map(|code| magnitudes(&grids::IQ2XS, u16::from_le_bytes(code) & 511));
+        let signs = eighth_sign(u32::from_le_bytes([a1 >> 1, b1 >> 1, c1 >> 1, d1 >> 1]));
+        signed(two_factors(d, *scales), entries, signs, out);
+    }
+}
+
+/// `IQ3_XXS`: 3.06 bits an element, one block of 256 elements in 8 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 64 bytes: the entries of 4 elements each |
+/// | 66 | 8 × u32, one a part: 4 × 7 signs and the scale on top |
+///
+/// An element is `d × (0.5 + scale) × 0.5 × ±entry`, as in ggml's `dequantize_row_iq3_xxs`. Never panics.
+pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
+    let [d0, d1, rest @ ..] = block;
+    let d = f16([*d0, *d1]);
+    let (entries, words) = split::<64, 32, 96>(rest);
+    let parts = entries.as_chunks::<8>().0.iter().zip(words.as_chunks::<4>().0);
+    for (out, (entries, word)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
+        let (signs, scale) = signs_and_scale(*word);
+        let factor = d * (0.5 + scale) * 0.5;
+        let [e0, e1, e2, e3, e4, e5, e6, e7] = entries.map(|entry| {
+            let codes = three_bits(&grids::IQ3XXS, u16::from(entry));
+            // 4 + 8 × code, but 62 instead of 60: 2 more where all three bits are set.
+            let seven = codes & codes >> 1 & codes >> 2 & 0x0101_0101;
+            (codes << 3 | 0x0404_0404).wrapping_add(seven << 1)
+        });
+        signed([factor; 2], [join(e0, e1), join(e2, e3), join(e4, e5), join(e6, e7)], signs, out);
+    }
+}
+
+/// `IQ1_S`: 1.56 bits an element, one block of 256 elements in 8 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 32 bytes: low eight bits of the entries of 8 elements each |
+/// | 34 | 8 × u16, one a part: 4 × 3 high bits of the entries, the scale in bits 12 to 14, a sign in bit 15 |
+///
+/// An element is `d × (2 × scale + 1) × (entry ± 0.125)`, the entry being −1, 0 or 1 and a set sign bit meaning
+/// minus, as in ggml's `dequantize_row_iq1_s`. Never panics.
+pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
+    let [d0, d1, rest @ ..] = block;
+    let d = f16([*d0, *d1]);
+    let (low, words) = split::<32, 16, 48>(rest);
+    let parts = low.as_chunks::<4>().0.iter().zip(words.as_chunks::<2>().0);
+    for (out, (low, word)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
+        let [_, top] = *word;
+        let factor = d * f32::from((top >> 3 & 14) | 1);
+        let mut high = u16::from_le_bytes(*word);
+        for (out, low) in out.as_chunks_mut::<8>().0.iter_mut().zip(low) {
+            shifted(factor, u16::from(*low) | (high & 7) << 8, top & 128 != 0, out);
+            high >>= 3;
+        }
+    }
+}
+
+/// `IQ4_NL`: 4-bit codes for values of a table, one block of 32 elements.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
+///
+/// An element is `d × value`, as in ggml's `dequantize_row_iq4_nl`. Never panics.
+pub fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
+    let [d0, d1, codes @ ..] = block;
+    look_up(&NON_LINEAR, nibbles(codes).as_flattened(), f16([*d0, *d1]), out);
+}
+
+/// `IQ3_S`: 3.44 bits an element, one block of 256 elements in 8 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 64 bytes: low eight bits of the entries of 4 elements each |
+/// | 66 | 8 bytes: their ninth bits, the first one lowest |
+/// | 74 | 32 bytes: signs |
+/// | 106 | 4 bytes: scales of 4 bits, the low nibble first |
+///
+/// An element is `d × (1 + 2 × scale) × ±entry`, as in ggml's `dequantize_row_iq3_s`. Never panics.
+pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
+    let [d0, d1, rest @ ..] = block;
+    let d = f16([*d0, *d1]);
+    let (low, rest) = split::<64, 44, 108>(rest);
+    let (ninths, rest) = split::<8, 36, 44>(rest);
+    let (signs, scales) = split::<32, 4, 36>(rest);
+    let scales = low_and_high(scales);
+    let entries = low.as_chunks::<8>().0.iter().zip(ninths);
+    let parts = entries.zip(signs.as_chunks::<4>().0.iter().zip(scales.as_flattened()));
+    for (out, ((low, ninths), (signs, scale))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
+        let factor = d * f32::from(scale << 1 | 1);
+        let mut ninths = u16::from(*ninths) << 8;
+        let [e0, e1, e2, e3, e4, e5, e6, e7] = low.map(|low| {
+            let codes = three_bits(&grids::IQ3S, ninths & 256 | u16::from(low));
+            ninths >>= 1;
+            codes << 1 | 0x0101_0101
+        });
+        signed([factor; 2], [join(e0, e1), join(e2, e3), join(e4, e5), join(e6, e7)], *signs, out);
+    }
+}
+
+/// `IQ2_S`: 2.56 bits an element, one block of 256 elements in 16 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | 32 bytes: low eight bits of the entries of 8 elements each |
+/// | 34 | 32 bytes: signs |
+/// | 66 | 8 bytes: high two bits of the entries, the first ones lowest |
+/// | 74 | 8 bytes: scales of 4 bits, the low nibble first |
+///
+/// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_s`. Never panics.
+pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
+    let [d0, d1, rest @ ..] = block;
+    let d = f16([*d0, *d1]);
+    let (low, rest) = split::<32, 48, 80>(rest);
+    let (signs, rest) = split::<32, 16, 48>(rest);
+    let (high, scales) = split::<8, 8, 16>(rest);
+    let entries = low.as_chunks::<4>().0.iter().zip(high);
+    let parts = entries.zip(signs.as_chunks::<4>().0.iter().zip(scales));
+    for (out, ((low, high), (signs, scales))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
+        let mut high = u16::from(*high) << 8;
+        let entries = low.map(|low| {
+            let entry = magnitudes(&grids::IQ2S, high & 0x300 | u16::from(low));
+            high >>= 2;
+            entry
+        });
+        signed(two_factors(d, *scales), entries, *signs, out);
+    }
+}
+
+/// `IQ4_XS`: 4-bit codes for values of a table, one block of 256 elements in 8 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | `d`, f16 |
+/// | 2 | u16: high two bits of the scales, the first ones lowest |
+/// | 4 | 4 bytes: low four bits of the scales, the low nibble first |
+/// | 8 | 16 bytes a part: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
+///
+/// An element is `(d × (scale − 32)) × value`, as in ggml's `dequantize_row_iq4_xs`. Never panics.
+pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
+    let ([d0, d1, h0, h1, scales @ ..], codes) = split::<8, 128, 136>(block);
+    let d = f16([*d0, *d1]);
+    // Turned so that the two bits of the next scale are bits 4 and 5.
+    let mut high = u16::from_le_bytes([*h0, *h1]).rotate_left(4);
+    let scales = low_and_high(scales);
+    let parts = codes.as_chunks::<16>().0.iter().zip(scales.as_flattened());
+    for (out, (codes, low)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
+        let [two_bits, _] = (high & 0x30).to_le_bytes();
+        let scale = (two_bits | low).wrapping_sub(32).cast_signed();
+        high = high.rotate_right(2);
+        look_up(&NON_LINEAR, nibbles(codes).as_flattened(), d * f32::from(scale), out);
+    }
+}
+
+/// `IQ1_M`: 1.75 bits an element, one block of 256 elements in 16 parts.
+///
+/// | offset | field |
+/// | --- | --- |
+/// | 0 | 32 bytes: low eight bits of the entries of 8 elements each |
+/// | 32 | 16 bytes, a nibble for an entry, the low one first: its high three bits, and a sign in bit 3 |
+/// | 48 | 4 × u16: 4 × 3 bits of scales, the first one lowest; on top 4 bits of `d`, an f16, the low ones first |
+///
+/// An element is `d × (2 × scale + 1) × (entry ± 0.125)`, the entry being −1, 0 or 1 and a set sign bit meaning
+/// minus, as in ggml's `dequantize_row_iq1_m`. Never panics.
+pub fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
+    let (low, rest) = split::<32, 24, 56>(block);
+    let (high, scales) = split::<16, 8, 24>(rest);
+    let [_, a, _, b, _, c, _, e] = scales;
+    let d = f16([a >> 4 | b & 0xf0, c >> 4 | e & 0xf0]);
+    let parts = low.as_chunks::<8>().0.iter().zip(high.as_chunks::<4>().0).zip(scales.as_chunks::<2>().0);
+    for (out, ((low, high), scales)) in out.as_chunks_mut::<64>().0.iter_mut().zip(parts) {
+        let mut scales = u16::from_le_bytes(*scales) << 1;
+        let parts = low.as_chunks::<2>().0.iter().zip(high);
+        for (out, (low, high)) in out.as_chunks_mut::<16>().0.iter_mut().zip(parts) {
+            let factor = d * f32::from(scales & 14 | 1);
+            scales >>= 3;
+            let entries = low.iter().zip([high & 15, high >> 4]);
+            for (out, (low, high)) in out.as_chunks_mut::<8>().0.iter_mut().zip(entries) {
+                shifted(factor, u16::from_le_bytes([*low, high & 7]), high & 8 != 0, out);
+            }
+        }
+    }
+}
+
+/// What the codes of `IQ4_NL` and `IQ4_XS` stand for.
+static NON_LINEAR: [f32; 16] = [
+    -127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0,
+];
+
+/// The entry of a codebook. No number is too large: they have as many bits as the codebook needs.
+#[inline(always)]
+fn entry<const N: usize>(grid: &[u16; N], number: u16) -> u16 {
+    grid.get(usize::from(number)).copied().unwrap_or_default()
+}
+
+/// An entry of eight 2-bit codes as eight bytes: 8 for code 0, 25 for 1, 43 for 2.
+#[inline(always)]
+fn magnitudes<const N: usize>(grid: &[u16; N], number: u16) -> u64 {
+    let codes = two_bits(grid, number);
+    // 8 + 17 × code, and 1 more where the code is 2.
+    let multiples = codes.wrapping_add(codes << 4);
+    multiples.wrapping_add(codes >> 1 & 0x0101_0101_0101_0101).wrapping_add(0x0808_0808_0808_0808)
+}
+
+/// The eight 2-bit codes of an entry, one in a byte.
+#[inline(always)]
+fn two_bits<const N: usize>(grid: &[u16; N], number: u16) -> u64 {
+    let codes = u64::from(entry(grid, number));
+    let codes = (codes | codes << 24) & 0x0000_00ff_0000_00ff;
+    let codes = (codes | codes << 12) & 0x000f_000f_000f_000f;
+    (codes | codes << 6) & 0x0303_0303_0303_0303
+}
+
+/// The four 3-bit codes of an entry, one in a byte.
+#[inline(always)]
+fn three_bits<const N: usize>(grid: &[u16; N], number: u16) -> u32 {
+    let codes = u32::from(entry(grid, number));
+    let codes = (codes | codes << 10) & 0x003f_003f;
+    (codes | codes << 5) & 0x0707_0707
+}
+
+/// Eight bytes, the first four from `first`.
+#[inline(always)]
+fn join(first: u32, last: u32) -> u64 {
+    u64::from(last) << 32 | u64::from(first)
+}
+
+/// The nibbles of each byte, the low one first.
+#[inline(always)]
+fn low_and_high<const N: usize>(bytes: &[u8; N]) -> [[u8; 2]; N] {
+    bytes.map(|byte| [byte & 15, byte >> 4])
+}
+
+/// The factors of twice 16 elements: the low nibble of `scales` is for the first ones.
+#[inline(always)]
+fn two_factors(d: f32, scales: u8) -> [f32; 2] {
+    [scales & 15, scales >> 4].map(|scale| d * (0.5 + f32::from(scale)) * 0.25)
+}
+
+/// Four times seven signs made eight, and the scale in the four bits above them.
+#[inline(always)]
+fn signs_and_scale(word: [u8; 4]) -> ([u8; 4], f32) {
+    let [_, _, _, top] = word;
+    let word = u32::from_le_bytes(word);
+    let sevens = word & 0x7f | word << 1 & 0x7f00 | word << 2 & 0x7f_0000 | word << 3 & 0x7f00_0000;
+    (eighth_sign(sevens), f32::from(top >> 4))
+}
+
+/// Sets bit 7 of each byte if an odd number of its other bits is set.
+#[inline(always)]
+fn eighth_sign(sevens: u32) -> [u8; 4] {
+    // In bit 0 of each byte; what the shifts bring in from the next byte stays above it.
+    let odd = sevens ^ sevens >> 4;
+    let odd = odd ^ odd >> 2;
+    let odd = (odd ^ odd >> 1) & 0x0101_0101;
+    (sevens | odd << 7).to_le_bytes()
+}
+
+/// `factor × ±magnitude` for 32 elements, a factor for 16 of them.
+///
+/// The sign is put on the magnitude: it is never zero, so the product has the bits it would have if the sign
+/// were put on last.
+#[inline(always)]
+fn signed(factors: [f32; 2], magnitudes: [u64; 4], signs: [u8; 4], out: &mut [f32; 32]) {
+    let mut codes = magnitudes.map(u64::to_le_bytes);
+    let signs = signs.map(|byte| [byte; 8]);
+    let own = [[1, 2, 4, 8, 16, 32, 64, 128]; 4];
+    let tests = signs.as_flattened().iter().zip(own.as_flattened());
+    for (code, (signs, own)) in codes.as_flattened_mut().iter_mut().zip(tests) {
+        // Two's complement: all bits turned and 1 added. A branch would not become vector code.
+        let minus: u8 = if signs & own == 0 { 0 } else { 255 };
+        *code = (*code ^ minus).wrapping_sub(minus);
+    }
+    let halves = codes.as_flattened().as_chunks::<16>().0.iter().zip(factors);
+    for (out, (codes, factor)) in out.as_chunks_mut::<16>().0.iter_mut().zip(halves) {
+        scale(codes, factor, out);
+    }
+}
+
+/// `factor × (code − 1 ± 0.125)` for the eight codes of an entry of `IQ1_S` and `IQ1_M`. All sums are exact.
+#[inline(always)]
+fn shifted(factor: f32, number: u16, minus: bool, out: &mut [f32; 8]) {
+    let shift = if minus { -1.125 } else { -0.875 };
+    for (out, code) in out.iter_mut().zip(two_bits(&grids::IQ1S, number).to_le_bytes()) {
+        *out = factor * (f32::from(code) + shift);
+    }
+}
