@@ -15,3 +15,5 @@
 pub mod gguf_value;
 pub mod gguf_writer;
 pub mod random;
+pub mod record;
+pub mod samples;
