@@ -144,7 +144,7 @@ impl Machine {
                 let gap = self.data.gap(self.position(), slots);
                 gap.saturating_add(self.data.next_block(slots).unwrap_or(0))
             }
-            State::Blocks => self.data.block_missing(slots),
+            State::Blocks => self.data.block_missing(self.position(), slots),
             _ => 0,
         };
         let skipped = if self.value.is_skipped() { self.least_after_skip() } else { 0 };
