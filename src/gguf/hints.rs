@@ -65,6 +65,9 @@ impl Machine {
 
     /// Index of the entry or tensor in hand.
     pub(crate) fn item_index(&self, slots: &[TensorSlot]) -> Option<u64> {
+        if self.state == State::Failed {
+            return self.error.index().map(u64::from);
+        }
         match self.section() {
             Section::Header => None,
             Section::Metadata | Section::Tensors => Some(self.index),
@@ -120,6 +123,9 @@ impl Machine {
 
     /// Fewest bytes until the next event; 0 when one needs none, or none will come.
     pub(crate) fn needed(&self, slots: &[TensorSlot]) -> u64 {
+        if self.state == State::Failed {
+            return 0;
+        }
         let size = u64::from(self.wire.size_bytes());
         let field = self.field_bytes().saturating_sub(u64::from(self.carry.len()));
         let name = u64::from(self.name.missing());
