@@ -239,10 +239,12 @@ impl Machine {
     }
 
     fn gap(&mut self, input: &mut &[u8], slots: &[TensorSlot]) -> Result<Progress, Error> {
+        // Before the bytes: else every chunk of a long gap would walk over the empty tensors in it again.
+        let more = self.data.enter(slots);
         if !self.data.seek(&mut self.carry, input, slots) {
             return Ok(Progress::Wait);
         }
-        if self.data.enter(slots) {
+        if more {
             self.state = State::Blocks;
             return Ok(Progress::On);
         }
