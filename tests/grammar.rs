@@ -10,8 +10,8 @@
 
 mod support;
 
-use support::grammar::Grammar;
 use support::gguf_writer::{Gguf, Tensor};
+use support::grammar::Grammar;
 use support::random::Random;
 use support::record::{full, lenient};
 use support::samples::{compact, corpus_file, corpus_names, corpus_options, long_names};

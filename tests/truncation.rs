@@ -125,7 +125,11 @@ fn check_every_truncation(file: &Written, fields: &[Field]) {
         }
     }
     for cut in cuts..=file.bytes.len() as u64 {
-        assert_eq!(whole(&file.bytes[..cut as usize], Options::new()), complete, "cut at {cut}, past the end");
+        assert_eq!(
+            whole(&file.bytes[..cut as usize], Options::new()),
+            complete,
+            "cut at {cut}, past the end"
+        );
     }
 }
 
@@ -273,8 +277,7 @@ fn a_known_size_refuses_short_files_at_once() {
                 assert_eq!(error, whole(&file.bytes[..cut], Options::new()).error(), "cut at {cut}");
                 assert_eq!(told.position, None, "cut at {cut}: finish was needed to find out");
             }
-            let known =
-                matches!(error.kind(), ErrorKind::ExceedsInput { .. } | ErrorKind::Truncated { .. });
+            let known = matches!(error.kind(), ErrorKind::ExceedsInput { .. } | ErrorKind::Truncated { .. });
             assert!(known, "cut at {cut}: {error}");
         }
         for more in [0, 1, 1000] {

@@ -103,14 +103,22 @@ impl Grammar {
                 assert_eq!(self.entries_left, 0, "a tensor before the last entry");
                 self.tensors_left = self.tensors_left.checked_sub(1).expect("more tensors than claimed");
                 self.any_tensor = true;
-                let described =
-                    Described { bytes: info.bytes(), offset: info.data_offset(), skipped: false, told: (0, 0) };
+                let described = Described {
+                    bytes: info.bytes(),
+                    offset: info.data_offset(),
+                    skipped: false,
+                    told: (0, 0),
+                };
                 let before = self.tensors.insert(info.index(), described);
                 assert!(before.is_none(), "a tensor is described twice");
                 self.last_described = Some(info.index());
             }
             (Next::Item, Event::DataStart(start)) => {
-                assert_eq!((self.entries_left, self.tensors_left), (0, 0), "data before the last description");
+                assert_eq!(
+                    (self.entries_left, self.tensors_left),
+                    (0, 0),
+                    "data before the last description"
+                );
                 self.end_known = start.end.is_some();
                 self.next = Next::Data;
             }

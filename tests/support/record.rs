@@ -139,11 +139,11 @@ impl Recording {
 
     /// Notes an event, told when the decoder was at `position`.
     pub fn note(&mut self, event: Seen, position: u64) {
-        if let Some(last) = self.events.last_mut() {
-            if merge(last, &event) {
-                *self.ends.last_mut().expect("an event has an end") = position;
-                return;
-            }
+        if let Some(last) = self.events.last_mut()
+            && merge(last, &event)
+        {
+            *self.ends.last_mut().expect("an event has an end") = position;
+            return;
         }
         self.events.push(event);
         self.ends.push(position);
@@ -281,9 +281,7 @@ pub fn events_within(recording: &Recording, len: u64) -> Vec<Seen> {
         bytes[..(come / unit * unit) as usize].to_vec()
     };
     let cut = match next {
-        Seen::Text { bytes, total, .. } => {
-            Seen::Text { bytes: part(bytes, 1), total: *total, last: false }
-        }
+        Seen::Text { bytes, total, .. } => Seen::Text { bytes: part(bytes, 1), total: *total, last: false },
         Seen::Items { element, bytes } => {
             let size = element.bytes().expect("items are of fixed size");
             Seen::Items { element: *element, bytes: part(bytes, size.into()) }
