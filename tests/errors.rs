@@ -430,6 +430,11 @@ fn limit_on_metadata() {
     let (start, end) = (file.entries[1].start, file.entries[1].end);
     bounded(&file, end, set, kind(end), code, start, entry(1));
 
+    // A scalar is refused where it starts, before its key is told, skipped or not.
+    let file = tensors(Gguf::new().entry("k", Value::U64(1)));
+    let (value, end) = (file.entries[0].value, file.entries[0].end);
+    bounded(&file, end, set, kind(end), code, value, entry(0));
+
     // A claim of entries at 14 bytes each.
     let file = tensors(Gguf::new().entry("a", Value::U8(1)).entry("b", Value::U8(1)));
     bounded(&file, 24 + 28, set, kind(24 + 28), code, 16, HEADER);
