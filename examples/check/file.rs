@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use weightstream::{Blocks, DataStart, DequantizeError, Event, Layout, Options, UnknownTypes};
+use weightstream::{Blocks, DataStart, DequantizeError, Event, Layout, Options, TensorType, UnknownTypes};
 
 use crate::ggml::Refusals;
 use crate::progress::Progress;
@@ -27,7 +27,7 @@ pub(crate) fn check(path: &OsStr, quiet: bool) -> Result<(), Failure> {
     let mut check = Check {
         report: Report::new(source.name().to_owned(), quiet),
         progress: Progress::new(source.size(), quiet),
-        tensors: Tensors::default(),
+        tensors: Tensors::new(),
         refusals: Refusals::default(),
         values: vec![0.0; VALUES],
         tensor: None,
@@ -47,10 +47,16 @@ pub(crate) fn check(path: &OsStr, quiet: bool) -> Result<(), Failure> {
 struct Check {
     report: Report,
     progress: Progress,
-    tensors: Tensors,
+    tensors: Tensors<Kind>,
     refusals: Refusals,
     values: Vec<f32>,
     tensor: Option<InHand>,
+}
+
+/// What is kept of a description.
+struct Kind {
+    tensor_type: TensorType,
+    is_empty: bool,
 }
 
 /// The tensor whose data are coming.
@@ -63,7 +69,9 @@ impl Check {
     fn event(&mut self, event: Event<'_>, position: u64) -> Result<Next, Failure> {
         self.refusals.see(&event);
         match event {
-            Event::Tensor { name, info } => self.tensors.push(name, *info),
+            Event::Tensor { name, info } => self
+                .tensors
+                .push(name, Kind { tensor_type: info.tensor_type(), is_empty: info.bytes() == Some(0) }),
             Event::DataStart(start) => self.data_start(start)?,
             Event::Data(blocks) => self.data(blocks)?,
             Event::End => {
@@ -80,8 +88,8 @@ impl Check {
         self.progress.set_end(start.end);
         self.report.begin(self.tensors.len())?;
         // Nothing comes of tensors without data.
-        for (name, info) in self.tensors.iter().filter(|(_, info)| info.bytes() == Some(0)) {
-            self.report.empty(name, info)?;
+        for (name, kind) in self.tensors.iter().filter(|(_, kind)| kind.is_empty) {
+            self.report.empty(name, kind.tensor_type)?;
         }
         Ok(())
     }
@@ -106,10 +114,10 @@ impl Check {
     /// The data of the tensor in hand have all come.
     fn finish_tensor(&mut self) -> Result<(), Failure> {
         let Some(InHand { index, outcome }) = self.tensor.take() else { return Ok(()) };
-        let Some((name, info)) = self.tensors.get(index) else { return Ok(()) };
+        let Some((name, kind)) = self.tensors.get(index) else { return Ok(()) };
         self.progress.clear();
         match outcome {
-            Ok(statistics) => self.report.tensor(name, info, &statistics)?,
+            Ok(statistics) => self.report.tensor(name, kind.tensor_type, &statistics)?,
             Err(error) => self.report.not_decoded(name, &error)?,
         }
         Ok(())

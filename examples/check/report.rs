@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-use weightstream::{DequantizeError, TensorInfo};
+use weightstream::{DequantizeError, TensorType};
 
 use crate::ggml::Refusals;
 use crate::statistics::Statistics;
@@ -71,7 +71,12 @@ impl Report {
     }
 
     /// A tensor was dequantized.
-    pub(crate) fn tensor(&mut self, name: &str, info: &TensorInfo, found: &Statistics) -> io::Result<()> {
+    pub(crate) fn tensor(
+        &mut self,
+        name: &str,
+        tensor_type: TensorType,
+        found: &Statistics,
+    ) -> io::Result<()> {
         self.values += found.count();
         self.nan += found.nan();
         self.infinite += found.infinite();
@@ -86,7 +91,7 @@ impl Report {
             None => ["-"; 4].map(String::from),
         };
         let [min, max, mean, rms] = numbers.each_ref().map(String::as_str);
-        self.row(&name, &info.tensor_type().to_string(), [&count, min, max, mean, rms])?;
+        self.row(&name, &tensor_type.to_string(), [&count, min, max, mean, rms])?;
         if found.nan() + found.infinite() > 0 {
             writeln!(self.out, "    {}", not_finite(found.nan(), found.infinite()))?;
         }
@@ -94,11 +99,11 @@ impl Report {
     }
 
     /// A tensor has no values.
-    pub(crate) fn empty(&mut self, name: &str, info: &TensorInfo) -> io::Result<()> {
+    pub(crate) fn empty(&mut self, name: &str, tensor_type: TensorType) -> io::Result<()> {
         if self.quiet {
             return Ok(());
         }
-        self.row(&escape::plain(name), &info.tensor_type().to_string(), ["0", "-", "-", "-", "-"])
+        self.row(&escape::plain(name), &tensor_type.to_string(), ["0", "-", "-", "-", "-"])
     }
 
     /// A tensor was read, but cannot be dequantized.

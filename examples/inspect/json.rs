@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use weightstream::{ByteOrder, Event, Format, Items};
+use weightstream::{ByteOrder, Event, Format, Items, TensorInfo};
 
 use crate::Show;
 use crate::outcome::Outcome;
@@ -18,6 +18,8 @@ use crate::support::{escape, number};
 const SHOWN_ELEMENTS: u64 = 8;
 /// A string up to this size is kept until it is known whether it is UTF-8.
 const KEPT_BYTES: u64 = 1 << 20;
+/// Bytes that are turned into hexadecimal digits at once.
+const HEX_BYTES: usize = 4096;
 
 pub(crate) struct Report<W> {
     out: W,
@@ -203,7 +205,7 @@ impl<W: Write> Show for Report<W> {
         Ok(())
     }
 
-    fn end(&mut self, tensors: &Tensors, outcome: &Outcome) -> Result<(), Failure> {
+    fn end(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> Result<(), Failure> {
         let out = &mut self.out;
         out.write_all(if self.entries == 0 { b"],\n" } else { b"\n],\n" })?;
         let data = &outcome.data;
@@ -238,7 +240,15 @@ fn string(out: &mut impl Write, text: &str) -> io::Result<()> {
 }
 
 fn hex(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    let mut text = Vec::with_capacity(2 * HEX_BYTES);
+    for part in bytes.chunks(HEX_BYTES) {
+        text.clear();
+        text.extend(part.iter().flat_map(digits));
+        out.write_all(&text)?;
+    }
+    Ok(())
 }
 
 /// Whether a part of a file is UTF-8, or as much of it as there is.

@@ -33,7 +33,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use weightstream::{DataStart, Event, Layout, Options, UnknownTypes};
+use weightstream::{DataStart, Event, Layout, Options, TensorInfo, UnknownTypes};
 
 use outcome::Outcome;
 use support::failure::{self, Failure};
@@ -118,13 +118,13 @@ trait Show {
     /// An event before the data, other than a tensor.
     fn event(&mut self, event: Event<'_>, position: u64) -> Result<(), Failure>;
     /// All that is known at the end.
-    fn end(&mut self, tensors: &Tensors, outcome: &Outcome) -> Result<(), Failure>;
+    fn end(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> Result<(), Failure>;
 }
 
 fn show(source: &mut Source, report: &mut impl Show) -> Result<(), Failure> {
     let options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
     let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
-    let mut tensors = Tensors::default();
+    let mut tensors = Tensors::new();
     let mut data: Option<DataStart> = None;
     pump(source, &mut decoder, |event, position| {
         match event {

@@ -1,6 +1,6 @@
 //! What a file adds up to when its descriptions have been read and its size is known.
 
-use weightstream::{DataStart, Directory, TensorSlot};
+use weightstream::{DataStart, Directory, TensorInfo, TensorSlot};
 
 use crate::support::escape;
 use crate::support::failure::Failure;
@@ -40,7 +40,7 @@ impl Outcome {
     }
 
     /// Whether the file is as long as it should be.
-    pub(crate) fn verdict(&self, file: &str, tensors: &Tensors) -> Result<(), Failure> {
+    pub(crate) fn verdict(&self, file: &str, tensors: &Tensors<TensorInfo>) -> Result<(), Failure> {
         if self.size >= self.expected {
             return Ok(());
         }

@@ -33,8 +33,17 @@ impl Preview {
         self.is_full
     }
 
+    /// Whether nothing is cut.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.limit == usize::MAX
+    }
+
     /// Appends text that is not cut inside.
     pub(crate) fn push(&mut self, text: &str) {
+        if self.is_unlimited() {
+            self.text.push_str(text);
+            return;
+        }
         // What takes no column must not be endless either.
         let width = text.width().max(1);
         if self.is_full || self.width.saturating_add(width) > self.limit {
@@ -64,10 +73,9 @@ impl Preview {
 
     /// Passes on what is gathered, if nothing is cut.
     pub(crate) fn pass_on(&mut self, out: &mut impl Write) -> io::Result<()> {
-        if self.limit == usize::MAX && self.text.len() >= PASS_ON_BYTES {
+        if self.is_unlimited() && self.text.len() >= PASS_ON_BYTES {
             out.write_all(self.text.as_bytes())?;
             self.text.clear();
-            self.width = 0;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use weightstream::{ByteOrder, Event, Format, Header, Items, Scalar, ValueType};
+use weightstream::{ByteOrder, Event, Format, Header, Items, Scalar, TensorInfo, ValueType};
 
 use crate::outcome::Outcome;
 use crate::preview::Preview;
@@ -128,24 +128,8 @@ impl<W: Write> Report<W> {
         }
         let Some(value) = self.value.as_mut() else { return Ok(()) };
         if !value.is_full() {
-            let mut escaped = String::new();
-            self.utf8.feed(part, last, |piece| {
-                let mut show = |push: &dyn Fn(&mut String)| {
-                    escaped.clear();
-                    push(&mut escaped);
-                    value.push(&escaped);
-                    value.weak_mark();
-                    value.pass_on(&mut self.out)
-                };
-                match piece {
-                    Piece::Text(text) => {
-                        text.chars().try_for_each(|c| show(&|to: &mut String| escape::push(to, c, true)))
-                    }
-                    Piece::Bad(bytes) => bytes
-                        .iter()
-                        .try_for_each(|byte| show(&|to: &mut String| escape::push_byte(to, *byte))),
-                }
-            })?;
+            let out = &mut self.out;
+            self.utf8.feed(part, last, |piece| show(value, piece, out))?;
         }
         if last {
             value.push("\"");
@@ -175,7 +159,7 @@ impl<W: Write> Report<W> {
         self.end_element()
     }
 
-    fn tensors(&mut self, tensors: &Tensors, outcome: &Outcome) -> io::Result<()> {
+    fn tensors(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> io::Result<()> {
         if tensors.len() == 0 {
             return writeln!(self.out, "\nNo tensors");
         }
@@ -198,7 +182,10 @@ impl<W: Write> Report<W> {
 
     fn file(&mut self, outcome: &Outcome) -> io::Result<()> {
         let table = Table::fixed(self.width, &[Align::Left(15), Align::Left(0)]);
-        let size = |size| format!("{} bytes ({})", grouped(size), number::bytes(size));
+        let size = |size| match size {
+            0..1024 => format!("{size} bytes"),
+            _ => format!("{} bytes ({})", grouped(size), number::bytes(size)),
+        };
         writeln!(self.out, "\nFile\n")?;
         table.row(&mut self.out, &["alignment", &format!("{} bytes", outcome.data.alignment)])?;
         table.row(&mut self.out, &["data offset", &grouped(outcome.data.offset)])?;
@@ -210,6 +197,28 @@ impl<W: Write> Report<W> {
         }
         Ok(())
     }
+}
+
+/// Shows a piece of a string: character by character where it may be cut at any of them.
+fn show(value: &mut Preview, piece: Piece<'_>, out: &mut impl Write) -> io::Result<()> {
+    let mut escaped = String::new();
+    if value.is_unlimited() {
+        escape::push_piece(&mut escaped, piece);
+        value.push(&escaped);
+        return value.pass_on(out);
+    }
+    let mut show = |part: Piece<'_>| {
+        escaped.clear();
+        escape::push_piece(&mut escaped, part);
+        value.push(&escaped);
+        value.weak_mark();
+        !value.is_full()
+    };
+    match piece {
+        Piece::Text(text) => text.chars().all(|c| show(Piece::Text(c.encode_utf8(&mut [0; 4])))),
+        Piece::Bad(bytes) => bytes.chunks(1).all(|byte| show(Piece::Bad(byte))),
+    };
+    Ok(())
 }
 
 impl<W: Write> Show for Report<W> {
@@ -227,7 +236,7 @@ impl<W: Write> Show for Report<W> {
         Ok(())
     }
 
-    fn end(&mut self, tensors: &Tensors, outcome: &Outcome) -> Result<(), Failure> {
+    fn end(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> Result<(), Failure> {
         self.tensors(tensors, outcome)?;
         totals::write(&mut self.out, self.width, tensors, outcome)?;
         self.file(outcome)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use weightstream::TensorType;
+use weightstream::{TensorInfo, TensorType};
 
 use crate::outcome::Outcome;
 use crate::support::number::grouped;
@@ -45,7 +45,7 @@ impl Total {
 pub(crate) fn write(
     out: &mut impl Write,
     width: usize,
-    tensors: &Tensors,
+    tensors: &Tensors<TensorInfo>,
     outcome: &Outcome,
 ) -> io::Result<()> {
     let mut types: BTreeMap<TensorType, Total> = BTreeMap::new();

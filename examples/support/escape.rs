@@ -19,8 +19,9 @@ pub(crate) fn is_hidden(c: char) -> bool {
         | '\u{180b}'..='\u{180f}' => true,
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' => true,
         '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' => true,
-        '\u{e0000}'..='\u{e0fff}' => true,
-        _ => false,
+        '\u{e0000}'..='\u{e0fff}' | '\u{fdd0}'..='\u{fdef}' => true,
+        // The last two of each plane are no characters.
+        c => u32::from(c) & 0xfffe == 0xfffe,
     }
 }
 
