@@ -117,6 +117,9 @@ impl Report {
             DequantizeError::AmbiguousByteOrder { tensor_type } => {
                 format!("{tensor_type} has no settled big-endian layout")
             }
+            DequantizeError::FamilyOff { tensor_type, feature } => {
+                format!("{tensor_type} needs the feature \"{feature}\"")
+            }
             error => error.to_string(),
         };
         self.table.note(&mut self.out, &escape::plain(name), &format!("not decoded: {reason}"))
