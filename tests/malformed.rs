@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 use support::grammar::Grammar;
 use support::random::Random;
+use support::record::{Recording, Seen};
 use weightstream::{Decoder, Error, ErrorKind, Event, Layout, Options, Section, TensorSlot, UnknownTypes};
 
 /// Codes that no file can bring about: `finish` before `decode` returned none, and a fault of the library.
@@ -137,9 +138,9 @@ fn cases() -> Vec<Case> {
 }
 
 /// What reading a file told, and at what price.
-#[derive(Debug)]
 struct Reading {
     verdict: Verdict,
+    events: Vec<Seen>,
     /// Calls of `decode`.
     calls: usize,
 }
@@ -159,7 +160,7 @@ fn read_by<const SCRATCH: usize>(
     caller: &Caller,
     pieces: &[&[u8]],
 ) -> Reading {
-    let mut grammar = Grammar::new();
+    let (mut grammar, mut told) = (Grammar::new(), Recording::new());
     let (mut calls, mut keys, mut tensors, mut ended) = (0, 0, 0, false);
     for piece in pieces {
         let mut input = *piece;
@@ -170,14 +171,16 @@ fn read_by<const SCRATCH: usize>(
                 Ok(None) => break,
                 Err(error) => {
                     holds_on_to(decoder, error, input);
-                    return Reading { verdict: Verdict::of(error), calls };
+                    return Reading { verdict: Verdict::of(error), events: told.events, calls };
                 }
             };
             grammar.event(&event);
-            match event {
-                Event::Key { .. } => keys += 1,
-                Event::End => ended = true,
-                Event::Tensor { info, .. } => {
+            let seen = Seen::from(event);
+            told.note(seen.clone(), 0);
+            match seen {
+                Seen::Key { .. } => keys += 1,
+                Seen::End => ended = true,
+                Seen::Tensor { info, .. } => {
                     tensors += 1;
                     if caller.skip.contains(&info.index()) {
                         decoder.skip_tensor();
@@ -193,10 +196,13 @@ fn read_by<const SCRATCH: usize>(
         assert!(input.is_empty() || ended, "none came while there was input");
     }
     let verdict = match decoder.finish() {
-        Ok(()) => Verdict::Ok { keys, tensors },
+        Ok(()) => {
+            grammar.accepted();
+            Verdict::Ok { keys, tensors }
+        }
         Err(error) => Verdict::of(error),
     };
-    Reading { verdict, calls }
+    Reading { verdict, events: told.events, calls }
 }
 
 /// After an error nothing but that error comes, and nothing is consumed.
@@ -232,12 +238,15 @@ fn chunkings<'b>(bytes: &'b [u8], random: &mut Random) -> Vec<Vec<&'b [u8]>> {
 fn every_file_gets_its_verdict_in_any_chunks() {
     let mut random = Random::new(4);
     for case in cases() {
+        let events = read(&case.caller, &[&case.bytes]).events;
         for pieces in chunkings(&case.bytes, &mut random) {
             let (name, chunks) = (&case.name, pieces.len());
             let reading = read(&case.caller, &pieces);
             assert_eq!(reading.verdict, case.verdict, "{name} in {chunks} chunks");
+            assert_eq!(reading.events, events, "{name} in {chunks} chunks");
             // An event for each byte, a none for each chunk, and a few events that need no byte.
-            assert!(reading.calls <= case.bytes.len() + chunks + 4, "{name} in {chunks} chunks: {reading:?}");
+            let most = case.bytes.len() + chunks + 4;
+            assert!(reading.calls <= most, "{name} in {chunks} chunks: {} calls", reading.calls);
         }
     }
 }
