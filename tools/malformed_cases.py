@@ -174,6 +174,9 @@ def key_cases():
     case("key_beyond_size", "G10", "a key longer than the file; its size is known",
          gguf(Entry(b"key", value, key_bytes=9)),
          Bad("input.exceeded", length), input_bytes="size")
+    case("key_without_value_known", "G10", "a byte is missing for the least value of a key; the size is known",
+         gguf(keyed(Scalar(U8, 1))).cut("entry0.value"), Bad("input.exceeded", length), input_bytes="size",
+         gguf_py=ACCEPT)
     case("key_65536_bytes", "spec", "a key of 65,536 bytes", gguf(Entry(b"k" * 65536, value)),
          Bad("limit.key_bytes", length), ACCEPT, ACCEPT)
     case("key_limit", "own", "a key of 17 bytes, 16 are allowed", gguf(Entry(b"k" * 17, value)),
@@ -310,7 +313,7 @@ def array_cases():
     case("array_u32_cut", "G16", "the file ends in an element",
          gguf(keyed(numbers(U32, 1, 2, 3))).cut("entry0.value[2]", 3),
          Bad("input.truncated", "entry0.value[2]"))
-    case("array_u32_beyond_size", "G16", "10 elements are claimed, 3 come; the size of the file is known",
+    case("array_u32_beyond_size", "G16", "10 elements are claimed, 3 come; the size is known",
          gguf(keyed(numbers(U32, 1, 2, 3, claim=10))), Bad("input.exceeded", count), gguf_py=ACCEPT,
          input_bytes="size")
     case("array_string_2_61", "G16 F05 CVE-2024-21825", "2^61 strings: lengths alone take 2^64 bytes",
@@ -355,6 +358,9 @@ def array_cases():
     case("nested_2_59", "F21 F22", "2^59 arrays, of which one comes",
          gguf(keyed(Array(ARRAY, [numbers(U8, 1)], claim=2**59))),
          Bad("input.truncated", "descriptions_end", 0, METADATA, 0))
+    case("nested_beyond_size", "G14", "a byte is missing for the head of the second array; the size is known",
+         gguf(keyed(Array(ARRAY, [Array(U8, []), Raw(ARRAY, bytes(11))]))), Bad("input.exceeded", count),
+         input_bytes="size")
     case("nested_element_type_13", "G14", "elements of type 13 in an array in an array",
          gguf(keyed(nested(2, Array(13, [Raw(13, b"\1")])))),
          Bad("gguf.bad_value_type", "entry0.value[0].element_type"))
@@ -412,6 +418,8 @@ def tensor_cases():
     case("name_cut", "G10 G20", "the file ends in a name", gguf(TENSOR).cut(name, 3), Bad("input.truncated", name))
     case("name_beyond_size", "G10 G20", "a name longer than the file; its size is known",
          gguf(Tensor(b"t", name_bytes=2000)), Bad("input.exceeded", length), input_bytes="size")
+    case("name_without_offset_known", "G10 G28", "a byte is missing for the least description; the size is known",
+         gguf(Tensor(b"", dims=())).cut("descriptions_end", -1), Bad("input.exceeded", length), input_bytes="size")
     case("name_63_bytes", "G20", "a name of 63 bytes", gguf(Tensor(b"n" * 63)), Ok(0, 1), ACCEPT, ACCEPT)
     case("name_64_bytes", "G20 TENSORS_BAD_NAME_SIZE spec", "a name of 64 bytes: the description allows it",
          gguf(Tensor(b"n" * 64)), Ok(0, 1), gguf_py=ACCEPT)
@@ -552,7 +560,7 @@ def offset_cases():
          Bad("tensor.offset_mismatch", tensor), gguf_py=ACCEPT)
     case("offset_past_end_sparse", "F19 CVE-2026-7482", "the data would lie 2^40 bytes behind the end",
          gguf(huge(dims=(8,), says=2**40)), Bad("input.truncated", "data", 2**40, DATA, 0), layout="sparse")
-    case("offset_past_end_known_sparse", "F19 CVE-2026-7482", "the same; the size of the file is known",
+    case("offset_past_end_known_sparse", "F19 CVE-2026-7482", "the same; the size is known",
          gguf(huge(dims=(8,), says=2**40)), Bad("input.truncated", "data", 2**40, DATA, 0), layout="sparse",
          input_bytes="size")
     case("offset_last_position_sparse", "F19", "in its section the tensor ends at 2^63 - 1: in the file beyond it",
@@ -568,7 +576,7 @@ def data_cases():
          gguf_py=ACCEPT)
     case("data_start_cut", "G29", "the file ends in the padding in front of the data",
          gguf(TENSOR).cut("descriptions_end", 1), Bad("input.truncated", "descriptions_end", 0, DATA))
-    case("data_start_cut_known", "G29", "the same; the size of the file is known",
+    case("data_start_cut_known", "G29", "the same; the size is known",
          gguf(TENSOR).cut("descriptions_end", 1),
          Bad("input.truncated", "descriptions_end", 0, DATA), input_bytes="size")
     already = gguf(Tensor(b"aligned!"))
