@@ -7,6 +7,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::std_instead_of_core,
+    clippy::unwrap_used,
     reason = "a test may panic, and runs on a host"
 )]
 
