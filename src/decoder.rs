@@ -118,8 +118,8 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// # Errors
     ///
     /// The error that `decode` returned, if it did. [`ErrorKind::Truncated`](crate::ErrorKind::Truncated) unless the last byte of the last tensor
-    /// has come, recorded or not; the padding after it is not required. [`ErrorKind::EventsPending`](crate::ErrorKind::EventsPending) when `decode` was
-    /// not called until it returned `None`. Never panics.
+    /// has come, recorded or not; the padding after it is not required. [`ErrorKind::EventsPending`](crate::ErrorKind::EventsPending) when,
+    /// before [`Event::DataStart`], `decode` was not called until it returned `None`. Never panics.
     pub fn finish(&self) -> Result<(), Error> {
         self.machine.finish(self.directory.as_ref())
     }
@@ -177,8 +177,8 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
         Directory::new(self.machine.recorded(self.directory.as_ref()))
     }
 
-    /// Where the decoder is, in words for a message: also after an error, and after [`finish`](Self::finish). Never
-    /// panics.
+    /// Where the decoder is, in words for a message: also after an error. In the data it knows recorded tensors only;
+    /// the [`index`](crate::Error::index) of an error of [`finish`](Self::finish) knows all. Never panics.
     pub fn context(&self) -> Context<'_> {
         Context {
             section: self.machine.section(),

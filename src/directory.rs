@@ -56,8 +56,8 @@ impl TensorSlot {
         self.name_hash
     }
 
-    /// Absolute offset of the tensor's first byte. Before the `DataStart` event it is still counted from the start
-    /// of the data section. Never panics.
+    /// Absolute offset of the tensor's first byte, from the `DataStart` event on. Before, and after an error before it,
+    /// it may still be counted from the start of the data section. Never panics.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         self.offset
@@ -113,7 +113,7 @@ impl TensorSlot {
         let row_bytes = self.row_bytes()?;
         let start = rows.start.checked_mul(row_bytes)?;
         let end = rows.end.checked_mul(row_bytes)?;
-        if start > end || end > self.bytes()? {
+        if rows.start > rows.end || end > self.bytes()? {
             return None;
         }
         Some(self.offset.checked_add(start)?..self.offset.checked_add(end)?)
@@ -155,7 +155,7 @@ pub(crate) fn whole_blocks(elements: u64, block_elements: u32) -> Option<u64> {
 }
 
 /// A view of recorded tensors, in the order of their data in the file once `DataStart` came, of their descriptions
-/// before.
+/// before. After an error it is in no particular order.
 #[derive(Clone, Copy, Debug)]
 pub struct Directory<'a> {
     slots: &'a [TensorSlot],

@@ -91,7 +91,7 @@ impl fmt::Display for Error {
             (Section::Tensors, Some(index)) => write!(f, "tensor {index}")?,
             (Section::Tensors, None) => write!(f, "tensors")?,
             (Section::Data, Some(index)) => write!(f, "data of tensor {index}")?,
-            (Section::Data, None) => write!(f, "data")?,
+            (Section::Data, None) => write!(f, "padding before the data")?,
         }
         write!(f, ", offset {})", self.offset)
     }
@@ -198,7 +198,7 @@ error_kinds! {
     events_pending: EventsPending = "input.events_pending", "events are waiting: decode was not called until it returned none";
     /// A count or a length claims `needed` bytes at least, but at most `available` can follow.
     exceeds_input: ExceedsInput { needed, available } = "input.exceeded",
-        "claims at least {needed} bytes where at most {available} can follow";
+        "a count or a length needs {needed} more bytes, and at most {available} can follow: the file is cut short, or the number is wrong";
 
     /// The first four bytes are not `GGUF`.
     bad_magic: BadMagic = "gguf.bad_magic", "not a GGUF file: bad magic";
@@ -222,8 +222,8 @@ error_kinds! {
     /// A key or tensor name contains the byte 0.
     name_has_nul: NameHasNul = "name.nul", "name contains a NUL byte";
 
-    /// A key or tensor name is longer than [`Options::key_bytes`](crate::Options::key_bytes).
-    name_too_long: NameTooLong { bytes, limit } = "limit.key_bytes", "name of {bytes} bytes is over the limit of {limit}";
+    /// A key or tensor name is longer than [`Options::name_bytes`](crate::Options::name_bytes).
+    name_too_long: NameTooLong { bytes, limit } = "limit.name_bytes", "name of {bytes} bytes is over the limit of {limit}";
     /// Arrays are nested deeper than [`Options::nesting`](crate::Options::nesting).
     nesting_too_deep: NestingTooDeep { depth, limit } = "limit.nesting", "array nested {depth} deep is over the limit of {limit}";
     /// The alignment is larger than [`Options::alignment`](crate::Options::alignment).
@@ -319,7 +319,7 @@ pub enum DequantizeError {
         /// Bytes that were left.
         got: usize,
     },
-    /// This version cannot dequantize the type: it is unknown, removed from the format, or only sized.
+    /// The type is unknown, or was removed from the format: nothing is known of its blocks.
     NoKernel {
         /// The type of the blocks.
         tensor_type: TensorType,
@@ -348,7 +348,7 @@ impl fmt::Display for DequantizeError {
                 write!(f, "input ends inside a block: one block has {needed} bytes, {got} are left")
             }
             Self::NoKernel { tensor_type } => {
-                write!(f, "{tensor_type} cannot be dequantized by this version of weightstream")
+                write!(f, "{tensor_type} cannot be dequantized: nothing is known of its blocks")
             }
             Self::FamilyOff { tensor_type, feature } => {
                 write!(f, "{tensor_type} needs the feature \"{feature}\" of weightstream to be dequantized")

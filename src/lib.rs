@@ -5,11 +5,17 @@
 //!
 //! ```text
 //! any chunks ──▶ Decoder ──▶ Event<'_> ──▶ Blocks ──▶ dequantize ──▶ caller's &mut [f32]
-//!                │ gguf/machine  order of the file: plain integers, no bytes
+//!                │               └ event: a token, its slices lent    └ quant: a file a family
+//!                │ gguf/machine  order of the file: plain integers, no bytes; it says tokens (`token`)
 //!                │ gguf/record   shape of its fields: nom parsers, no state
 //!                │ carry         the few bytes of a field that a chunk edge cut
-//!                └ data          recorded tensors, in the order of their bytes
+//!                └ data_section  from recorded tensor to recorded tensor, in whole blocks
 //! ```
+//!
+//! To add a value type: `ValueType`, its table and `Scalar` in `value`, an iterator of `Items` in `event`. A tensor type: a
+//! line of the table in `tensor_type` and a function in `quant`. A limit: `options`, a row of the table in `error`, and the
+//! check where `gguf` reads the number. A source of bytes: a loop around `decode`, outside of this crate if you like;
+//! where it can seek, it may jump over [`Decoder::skippable`] bytes and say so with [`Decoder::advance`].
 //!
 //! - [`Decoder`] takes the bytes and tells [`Event`]s, whose order is a grammar: see [`Event`].
 //! - [`TensorSlot`] and [`Directory`] record where tensors lie, to read rows of them later.
@@ -19,7 +25,7 @@
 
 mod byte_order;
 mod carry;
-mod data;
+mod data_section;
 mod decoder;
 mod directory;
 mod error;
@@ -27,6 +33,7 @@ mod event;
 mod gguf;
 mod name;
 mod options;
+mod placement;
 pub mod quant;
 mod tensor_type;
 mod token;

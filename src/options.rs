@@ -20,7 +20,7 @@ pub struct Options {
     pub(crate) metadata_bytes: u64,
     /// Size of the input plus one; 0 while it is unknown. An all-zero value must be the default.
     input_bytes_plus_one: u64,
-    key_bytes: u32,
+    name_bytes: u32,
     alignment: u32,
     nesting: u8,
     rank: u8,
@@ -57,7 +57,7 @@ pub enum UnknownTypes {
 pub(crate) const MAX_NESTING: u8 = 4;
 /// Most dimensions of a GGUF tensor.
 const GGUF_RANK: u8 = 4;
-const DEFAULT_KEY_BYTES: u32 = 65_535;
+const DEFAULT_NAME_BYTES: u32 = 65_535;
 const DEFAULT_ALIGNMENT: u32 = 1 << 20;
 /// File positions are counted in 63 bits, as every operating system does.
 pub(crate) const MAX_POSITION: u64 = i64::MAX.unsigned_abs();
@@ -73,7 +73,7 @@ impl Options {
             array_elements: 0,
             metadata_bytes: 0,
             input_bytes_plus_one: 0,
-            key_bytes: 0,
+            name_bytes: 0,
             alignment: 0,
             nesting: 0,
             rank: 0,
@@ -84,8 +84,8 @@ impl Options {
 
     /// Most bytes of a key or a tensor name. Default 65,535.
     #[must_use]
-    pub const fn key_bytes(mut self, bytes: u32) -> Self {
-        self.key_bytes = bytes;
+    pub const fn name_bytes(mut self, bytes: u32) -> Self {
+        self.name_bytes = bytes;
         self
     }
 
@@ -96,7 +96,8 @@ impl Options {
         self
     }
 
-    /// Largest alignment in bytes. Default 1 MiB.
+    /// Largest alignment that a file may give, in bytes. Default 1 MiB. The 32 bytes of a file that gives none are always
+    /// allowed.
     #[must_use]
     pub const fn alignment(mut self, bytes: u32) -> Self {
         self.alignment = bytes;
@@ -168,9 +169,9 @@ impl Options {
         self
     }
 
-    pub(crate) const fn max_key_bytes(&self) -> u64 {
+    pub(crate) const fn max_name_bytes(&self) -> u64 {
         // Lossless: `From` is not const.
-        (if self.key_bytes == 0 { DEFAULT_KEY_BYTES } else { self.key_bytes }) as u64
+        (if self.name_bytes == 0 { DEFAULT_NAME_BYTES } else { self.name_bytes }) as u64
     }
 
     pub(crate) const fn max_alignment(&self) -> u32 {

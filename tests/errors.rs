@@ -296,12 +296,12 @@ fn bounded(
 
 #[test]
 fn limit_on_names() {
-    let set = |limit| Options::new().key_bytes(limit as u32);
+    let set = |limit| Options::new().name_bytes(limit as u32);
     let kind = |limit| ErrorKind::NameTooLong { bytes: 20, limit };
     let file = one("a".repeat(20), Value::U8(1));
-    bounded(&file, 20, set, kind, "limit.key_bytes", file.entries[1].start, entry(1));
+    bounded(&file, 20, set, kind, "limit.name_bytes", file.entries[1].start, entry(1));
     let file = Gguf::new().tensor(small(&"a".repeat(20))).write();
-    bounded(&file, 20, set, kind, "limit.key_bytes", file.tensors[0].start, tensor(0));
+    bounded(&file, 20, set, kind, "limit.name_bytes", file.tensors[0].start, tensor(0));
 
     // By default 65,535.
     let key = |bytes: usize| one("k".repeat(bytes), Value::U8(1));
@@ -309,7 +309,7 @@ fn limit_on_names() {
     let file = key(65_536);
     let kind = ErrorKind::NameTooLong { bytes: 65_536, limit: 65_535 };
     let at = file.entries[1].start;
-    refused(&file, Options::new(), kind, "limit.key_bytes", at, entry(1));
+    refused(&file, Options::new(), kind, "limit.name_bytes", at, entry(1));
 }
 
 /// An array of arrays, so many deep, around one byte.
@@ -596,7 +596,9 @@ fn messages() {
     let at = file.metadata_end;
     let padding = message(&file.bytes[..at as usize]);
     let needed = file.data_offset - at;
-    let expected = format!("unexpected end of data: needed {needed} bytes, got 0 (data, offset {at})");
+    let expected = format!(
+        "unexpected end of data: needed {needed} bytes, got 0 (padding before the data, offset {at})"
+    );
     assert_eq!(padding, expected);
     let error = whole(b"GGUX", Options::new()).error();
     assert_eq!(error.to_string(), "not a GGUF file: bad magic (header, offset 0)");

@@ -16,7 +16,7 @@ use support::gguf_writer::{Gguf, Tensor, Value, Written};
 use support::random::Random;
 use support::record::{Full, Recording, Seen, agreed, events_within, full, lenient, run, whole};
 use support::samples::{compact, corpus_file, corpus_names, corpus_options, long_names};
-use weightstream::{AdvanceError, Decoder, ErrorKind, Event, Options, Section, TensorSlot};
+use weightstream::{AdvanceError, Decoder, ErrorKind, Event, Options, Section, TensorSlot, UnknownTypes};
 
 /// All good files of the corpus and the compact ones, with the options they need.
 fn good_files() -> Vec<(String, Vec<u8>, Options)> {
@@ -644,5 +644,21 @@ fn random_jumps_agree_with_pushes() {
             assert_eq!(told, pushed, "round {round}");
             random.next_u64();
         }
+    }
+}
+
+/// The rest of an input that nobody can name the end of may be jumped over, but has no end to tell.
+#[test]
+fn an_endless_rest_never_ends() {
+    let file = Gguf::new().tensor(Tensor::new("u", 99, &[8], vec![1; 64])).write();
+    let options = Options::new().unknown_types(UnknownTypes::Infer);
+    let mut decoder = Decoder::with_options([], options);
+    let mut input = &file.bytes[..];
+    while decoder.decode(&mut input).unwrap().is_some() {}
+    assert_eq!((decoder.end(), decoder.needed(), decoder.finish()), (None, 0, Ok(())));
+    for jump in [1, 1 << 40, u64::MAX] {
+        decoder.advance(jump.min(decoder.skippable())).unwrap();
+        assert!(decoder.decode(&mut [].as_slice()).unwrap().is_none());
+        assert_eq!(decoder.finish(), Ok(()));
     }
 }

@@ -500,3 +500,59 @@ fn every_known_type_is_sized() {
         assert_eq!((told.result, data(&told)), (Ok(()), vec![(0, tensor_type.id(), bytes)]), "{tensor_type}");
     }
 }
+
+/// Behind a tensor of unknown type, empty tensors take no bytes wherever they are placed.
+#[test]
+fn empty_tensors_do_not_stretch_a_file_of_unknown_types() {
+    let file = Gguf::new()
+        .tensor(unknown("u", 1, 32))
+        .tensor(bytes("k", 2, 32))
+        .tensor(bytes("e", 0, 0).claim_offset(1 << 40))
+        .last_padding(false)
+        .write();
+    for options in [lenient(), lenient().input_bytes(file.bytes.len() as u64)] {
+        let told = agreed(&file.bytes, options);
+        assert_eq!(data_start(&told).end, Some(file.tensors[1].data + 32));
+        assert_eq!((told.result, data(&told).len()), (Ok(()), 2));
+    }
+    // One that nothing but empty tensors follows runs up to the next of them.
+    let file = Gguf::new().tensor(unknown("u", 1, 64)).tensor(bytes("e", 0, 0)).last_padding(false).write();
+    let told = agreed(&file.bytes, lenient());
+    assert_eq!((told.result, data(&told)), (Ok(()), vec![(0, UNKNOWN, vec![1; 64])]));
+    let cut = agreed(&file.bytes[..file.bytes.len() - 1], lenient()).error();
+    assert_eq!((cut.kind(), cut.index()), (ErrorKind::Truncated { needed: 64, got: 63 }, Some(0)));
+}
+
+/// A dimension of zero leaves nothing to infer: the tensor is empty, whatever its type.
+#[test]
+fn an_unknown_type_with_a_zero_dimension_is_empty() {
+    let file = Gguf::new()
+        .tensor(bytes("k", 2, 32))
+        .tensor(Tensor::new("u", UNKNOWN, &[0], Vec::new()))
+        .last_padding(false)
+        .write();
+    for options in [infer(), lenient()] {
+        let told = agreed(&file.bytes, options);
+        assert_eq!(data_start(&told).end, Some(file.tensors[0].data + 32));
+        assert_eq!((told.result, told.events.last()), (Ok(()), Some(&Seen::End)));
+    }
+}
+
+#[test]
+fn an_end_beyond_all_positions_is_told_of_the_tensor_that_causes_it() {
+    let file = Gguf::new()
+        .tensor(bytes("k", 1, 32))
+        .tensor(unknown("u", 2, 32).claim_offset(1 << 63))
+        .tensor(bytes("l", 3, 32).claim_offset(32))
+        .write();
+    assert_eq!(refused(&file, lenient()), (ErrorKind::SizeOverflow, Some(1), file.metadata_end));
+}
+
+/// An input that the caller called shorter than its descriptions ends where it was said to.
+#[test]
+fn an_input_said_to_end_in_the_descriptions_is_cut_there() {
+    let empty = Gguf::new().write();
+    let error = agreed(&empty.bytes, Options::new().input_bytes(10)).error();
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::Truncated { needed: 14, got: 0 }, 10));
+    assert_eq!(agreed(&empty.bytes, Options::new().input_bytes(24)).result, Ok(()));
+}

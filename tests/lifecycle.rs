@@ -16,8 +16,8 @@ use support::random::Random;
 use support::record::{Recording, Seen, full, run, whole};
 use support::samples::{compact, corpus_file, long_names};
 use weightstream::{
-    ByteOrder, Decoder, Directory, Error, Event, Items, Layout, Options, Section, TensorSlot, TensorType,
-    name_hash,
+    ByteOrder, Decoder, Directory, Error, ErrorKind, Event, Items, Layout, Options, Section, TensorSlot,
+    TensorType, name_hash,
 };
 
 #[test]
@@ -404,4 +404,33 @@ fn name_hash_is_fnv_1a() {
     assert_eq!(name_hash(""), 0xcbf2_9ce4_8422_2325);
     assert_eq!(name_hash("a"), 0xaf63_dc4c_8601_ec8c);
     assert_eq!(AT_COMPILE_TIME, 0x8594_4171_f739_67e8);
+}
+
+/// A block that is never told needs no room.
+#[test]
+fn an_empty_tensor_of_large_blocks_needs_no_scratch() {
+    let file = Gguf::new().tensor(Tensor::new("t", 15, &[256, 0], Vec::new())).write();
+    let mut decoder = Decoder::<_, 64>::with_scratch([TensorSlot::EMPTY; 1], Options::new());
+    assert_eq!(run(&mut decoder, [&file.bytes[..]]).result, Ok(()));
+}
+
+/// Rows backwards are no rows, also where a row has no bytes.
+#[test]
+fn rows_backwards_are_none() {
+    let slot = TensorSlot::new(0, 100, 0, 0, 0, TensorType::F32, ByteOrder::Little);
+    assert_eq!((slot.rows(3..5), slot.rows(5..3)), (Some(100..100), None));
+}
+
+/// A name is in hand from its first byte on: not while its length is read, and not when that is refused.
+#[test]
+fn a_refused_length_leaves_no_name_in_hand() {
+    let file = Gguf::new().entry("key", Value::U8(1)).tensor(Tensor::new("t", 24, &[1], vec![0])).write();
+    for at in [file.entries[0].start, file.tensors[0].start] {
+        let mut decoder = full(Options::new().input_bytes(at + 9));
+        assert!(matches!(
+            run(&mut decoder, [&file.bytes[..]]).error().kind(),
+            ErrorKind::ExceedsInput { .. }
+        ));
+        assert!(decoder.context().name.is_none(), "{:?}", decoder.context());
+    }
 }

@@ -93,7 +93,7 @@ impl Caller {
             caller.options = match (name.as_str(), value.as_str()) {
                 ("entries", _) => options.entries(number),
                 ("tensors", _) => options.tensors(number),
-                ("key_bytes", _) => options.key_bytes(word),
+                ("name_bytes", _) => options.name_bytes(word),
                 ("string_bytes", _) => options.string_bytes(number),
                 ("array_elements", _) => options.array_elements(number),
                 ("metadata_bytes", _) => options.metadata_bytes(number),

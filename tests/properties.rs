@@ -237,7 +237,7 @@ proptest! {
         chunk in 1..30_usize,
     ) {
         let file = Gguf::new().entry(&name, Value::U8(1)).tensor(Tensor::new(&name, F32, &[1], vec![0; 4])).write();
-        let options = Options::new().key_bytes(limit);
+        let options = Options::new().name_bytes(limit);
         let mut decoder = Decoder::<_, 64>::with_scratch([TensorSlot::EMPTY; 1], options);
         let mut seen = 0;
         let mut check = |event: Event<'_>| {

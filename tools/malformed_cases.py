@@ -163,13 +163,13 @@ def key_cases():
     case("key_length_cut", "G10", "the file ends in the length of a key", gguf(keyed(value)).cut(length, 3),
          Bad("input.truncated", length))
     case("key_length_2_64_less_1", "G10 F03 KV_BAD_KEY_SIZE CVE-2024-23496", "a key of 2^64 - 1 bytes",
-         gguf(Entry(b"key", value, key_bytes=MINUS_1)), Bad("limit.key_bytes", length))
+         gguf(Entry(b"key", value, key_bytes=MINUS_1)), Bad("limit.name_bytes", length))
     case("key_length_2_63", "G10 F03", "a key of 2^63 bytes", gguf(Entry(b"key", value, key_bytes=2**63)),
-         Bad("limit.key_bytes", length))
+         Bad("limit.name_bytes", length))
     case("key_length_2_32_and_3", "F26", "a key of 2^32 + 3 bytes: the low 32 bits look right",
-         gguf(Entry(b"key", value, key_bytes=2**32 + 3)), Bad("limit.key_bytes", length))
+         gguf(Entry(b"key", value, key_bytes=2**32 + 3)), Bad("limit.name_bytes", length))
     case("key_length_all_ones_v1", "F21 CVE-2025-66960", "a key of 2^32 - 1 bytes in a file of version 1",
-         gguf(Entry(b"key", value, key_bytes=MINUS_1), version=1), Bad("limit.key_bytes", length))
+         gguf(Entry(b"key", value, key_bytes=MINUS_1), version=1), Bad("limit.name_bytes", length))
     case("key_cut", "G10", "the file ends in a key", gguf(keyed(value)).cut(key, 2), Bad("input.truncated", key))
     case("key_beyond_size", "G10", "a key longer than the file; its size is known",
          gguf(Entry(b"key", value, key_bytes=9)),
@@ -178,12 +178,12 @@ def key_cases():
          gguf(keyed(Scalar(U8, 1))).cut("entry0.value"), Bad("input.exceeded", length), input_bytes="size",
          gguf_py=ACCEPT)
     case("key_65536_bytes", "spec", "a key of 65,536 bytes", gguf(Entry(b"k" * 65536, value)),
-         Bad("limit.key_bytes", length), ACCEPT, ACCEPT)
+         Bad("limit.name_bytes", length), ACCEPT, ACCEPT)
     case("key_limit", "own", "a key of 17 bytes, 16 are allowed", gguf(Entry(b"k" * 17, value)),
-         Bad("limit.key_bytes", length), ACCEPT, ACCEPT, key_bytes=16)
+         Bad("limit.name_bytes", length), ACCEPT, ACCEPT, name_bytes=16)
     case("key_at_limit", "own", "a key of 16 bytes, 16 are allowed", gguf(Entry(b"k" * 16, value)), Ok(1), ACCEPT,
          ACCEPT,
-         key_bytes=16)
+         name_bytes=16)
     case("key_metadata_limit", "own", "a key does not fit in the bytes allowed for metadata",
          gguf(Entry(b"k" * 40, value)), Bad("limit.metadata_bytes", length), ACCEPT, ACCEPT, metadata_bytes=64)
     case("key_empty", "G11 KV_EMPTY_KEY", "an empty key", gguf(Entry(b"", value)), Bad("gguf.empty_key", length),
@@ -414,7 +414,7 @@ def tensor_cases():
     case("name_length_cut", "G10 G20", "the file ends in the length of a name", gguf(TENSOR).cut(length, 6),
          Bad("input.truncated", length))
     case("name_2_64_less_1", "G10 G20 F03", "a name of 2^64 - 1 bytes", gguf(Tensor(b"t", name_bytes=MINUS_1)),
-         Bad("limit.key_bytes", length))
+         Bad("limit.name_bytes", length))
     case("name_cut", "G10 G20", "the file ends in a name", gguf(TENSOR).cut(name, 3), Bad("input.truncated", name))
     case("name_beyond_size", "G10 G20", "a name longer than the file; its size is known",
          gguf(Tensor(b"t", name_bytes=2000)), Bad("input.exceeded", length), input_bytes="size")
@@ -424,8 +424,8 @@ def tensor_cases():
     case("name_64_bytes", "G20 TENSORS_BAD_NAME_SIZE spec", "a name of 64 bytes: the description allows it",
          gguf(Tensor(b"n" * 64)), Ok(0, 1), gguf_py=ACCEPT)
     case("name_limit", "own", "a name of 17 bytes, 16 are allowed", gguf(Tensor(b"n" * 17)),
-         Bad("limit.key_bytes", length),
-         ACCEPT, ACCEPT, key_bytes=16)
+         Bad("limit.name_bytes", length),
+         ACCEPT, ACCEPT, name_bytes=16)
     case("name_empty", "G20", "an empty name", gguf(Tensor(b"")), Ok(0, 1), ACCEPT, ACCEPT)
     case("name_nul", "F31", "a NUL in a name", gguf(Tensor(b"a\0b"), Tensor(b"a\0c")), Bad("name.nul", name), ACCEPT,
          ACCEPT)

@@ -113,7 +113,9 @@ impl Report {
             return Ok(());
         }
         let reason = match error {
-            DequantizeError::NoKernel { tensor_type } => format!("no dequantizer for {tensor_type} yet"),
+            DequantizeError::NoKernel { tensor_type } => {
+                format!("nothing is known of the blocks of {tensor_type}")
+            }
             DequantizeError::AmbiguousByteOrder { tensor_type } => {
                 format!("{tensor_type} has no settled big-endian layout")
             }

@@ -51,6 +51,8 @@ Shows what is in a GGUF file. `-` is standard input; without FILE, a small bundl
   --full         print values whole: long texts and arrays are cut otherwise
   --chunk BYTES  decode in chunks of at most so many bytes, 1 to 16777216; the output is the same
   --help         print this text
+
+Of a bad file, what came before the fault is printed: then the status is 1, and a JSON object is not finished.
 ";
 
 const SAMPLE: &[u8] = include_bytes!("../data/sample.gguf");

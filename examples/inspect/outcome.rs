@@ -44,10 +44,7 @@ impl Outcome {
         if self.size >= self.expected {
             return Ok(());
         }
-        let cut = |slot: &&TensorSlot| slot.offset() + slot.bytes().unwrap_or(0) > self.size;
-        let first = self.slots.iter().filter(cut).min_by_key(|slot| slot.offset());
-        let tensor = first.and_then(|slot| tensors.get(slot.index()));
-        let place = match tensor {
+        let place = match self.first_cut().and_then(|slot| tensors.get(slot.index())) {
             Some((name, _)) => format!("tensor \"{}\"", escape::plain(name)),
             None => "the padding before the data".into(),
         };
@@ -56,5 +53,16 @@ impl Outcome {
             "{file}: offset {}: the file is short: it ends after {size} of {expected} bytes ({place})",
             self.size
         )))
+    }
+
+    /// The first tensor, in the order of the data, that the file ends in or before; none where it ends before all data.
+    fn first_cut(&self) -> Option<&TensorSlot> {
+        if self.size < self.data.offset {
+            return None;
+        }
+        let is_cut = |slot: &&TensorSlot| {
+            slot.bytes() != Some(0) && slot.offset() + slot.bytes().unwrap_or(0) > self.size
+        };
+        self.slots.iter().filter(is_cut).min_by_key(|slot| slot.offset())
     }
 }

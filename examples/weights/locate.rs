@@ -63,10 +63,8 @@ impl Found {
 /// All are recorded, 40 bytes each: only then can the decoder say where tensors of unknown type end, and whether any two
 /// overlap.
 pub(crate) fn locate(source: &mut Source, wanted: &str) -> Result<Found, Failure> {
-    let mut options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
-    if let Some(bytes) = source.size() {
-        options = options.input_bytes(bytes);
-    }
+    // The size of the file is not told: of one that was cut, the rows that are there can still be had.
+    let options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
     let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
     let mut found: Option<TensorInfo> = None;
     let mut similar = Similar::default();

@@ -109,7 +109,12 @@ fn run(args: &Args) -> Result<(), Failure> {
     let mut output = Output::new(&mut out, args.format, rows.start, found.row_elements());
     output.begin(&shape)?;
     source.go_to(bytes.start)?;
-    copy(&mut source, bytes.end - bytes.start, &found, &mut output)?;
+    copy(&mut source, bytes.end - bytes.start, &found, &mut output).map_err(|failure| match failure {
+        Failure::Other(what) => {
+            Failure::Other(format!("{what} (tensor \"{}\")", escape::plain(&args.tensor)))
+        }
+        other => other,
+    })?;
     output.end()?;
     Ok(out.flush()?)
 }

@@ -5,86 +5,11 @@ use super::record;
 use crate::carry::as_u64;
 use crate::error::Fault;
 use crate::name::NameReader;
-use crate::options::{MAX_NESTING, limit_or};
+use crate::options::limit_or;
 use crate::token::{Lent, Progress, Token};
 use crate::value::{Scalar, ValueType};
 
 const ALIGNMENT_KEY: &[u8] = b"general.alignment";
-
-/// The value in hand.
-#[derive(Clone, Debug)]
-pub(super) struct Value {
-    /// Bytes of the body in hand: of a string, of all elements.
-    total: u64,
-    /// Bytes of it that have not come.
-    remaining: u64,
-    /// Elements still to be read, of each open array, the outermost first.
-    left: [u64; MAX_NESTING as usize],
-    /// Their type.
-    elements: [ValueType; MAX_NESTING as usize],
-    /// Open arrays.
-    depth: u8,
-    /// The type of what is being read: of the value, then of the element.
-    value_type: ValueType,
-    /// Nobody wants the rest of the value.
-    skip: bool,
-    /// The key is the one that the decoder itself needs.
-    is_alignment: bool,
-}
-
-impl Value {
-    pub(super) const fn new() -> Self {
-        Self {
-            total: 0,
-            remaining: 0,
-            left: [0; MAX_NESTING as usize],
-            elements: [ValueType::U8; MAX_NESTING as usize],
-            depth: 0,
-            value_type: ValueType::U8,
-            skip: false,
-            is_alignment: false,
-        }
-    }
-
-    /// Elements left, and their type, of the innermost open array.
-    fn innermost(&mut self) -> Option<(&mut u64, ValueType)> {
-        let level = usize::from(self.depth.checked_sub(1)?);
-        Some((self.left.get_mut(level)?, *self.elements.get(level)?))
-    }
-
-    /// Opens an array.
-    fn push(&mut self, element: ValueType, count: u64) -> Option<()> {
-        let level = usize::from(self.depth);
-        *self.left.get_mut(level)? = count;
-        *self.elements.get_mut(level)? = element;
-        self.depth = self.depth.saturating_add(1);
-        Some(())
-    }
-
-    /// Bytes of the body in hand that have not come.
-    pub(super) const fn remaining(&self) -> u64 {
-        self.remaining
-    }
-
-    /// Bytes of the body in hand.
-    pub(super) const fn total(&self) -> u64 {
-        self.total
-    }
-
-    pub(super) const fn value_type(&self) -> ValueType {
-        self.value_type
-    }
-
-    pub(super) const fn is_skipped(&self) -> bool {
-        self.skip
-    }
-
-    /// The elements that open arrays still wait for, and their types.
-    pub(super) fn open(&self) -> impl Iterator<Item = (u64, ValueType)> {
-        let open = self.left.iter().copied().zip(self.elements.iter().copied());
-        open.take(usize::from(self.depth))
-    }
-}
 
 impl Machine {
     pub(super) fn next_entry(&mut self) -> Result<Progress, Failed> {
@@ -103,24 +28,27 @@ impl Machine {
         if length == 0 {
             return Err(self.fail(Fault::empty_key(), offset));
         }
-        // A key's type and at least one byte of value follow it.
-        self.begin_name(length, offset)?;
+        let total = self.name_bytes(length, offset)?;
+        // Its type and at least one byte of value follow it.
         self.claim_metadata(1, length.saturating_add(5), offset)?;
-        self.state = State::Key;
+        self.begin_name(total, State::Key);
         Ok(Progress::On)
     }
 
-    /// A name of so many bytes begins, if it is not too long.
-    pub(super) fn begin_name(&mut self, length: u64, offset: u64) -> Result<(), Failed> {
-        let limit = self.options.max_key_bytes();
+    /// The length of a name, if it is not too long.
+    pub(super) fn name_bytes(&mut self, length: u64, offset: u64) -> Result<u32, Failed> {
+        let limit = self.options.max_name_bytes();
         match u32::try_from(length) {
-            Ok(total) if length <= limit => {
-                self.name.begin(total);
-                self.body = self.carry.position();
-                Ok(())
-            }
+            Ok(total) if length <= limit => Ok(total),
             _ => Err(self.fail(Fault::name_too_long(length, limit), offset)),
         }
+    }
+
+    /// A name of so many bytes comes next, to be read by `state`.
+    pub(super) fn begin_name(&mut self, total: u32, state: State) {
+        self.name.begin(total);
+        self.body = self.carry.position();
+        self.state = state;
     }
 
     /// Takes in what has come of a name. Whether that is all of it.

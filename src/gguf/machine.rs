@@ -1,9 +1,9 @@
 //! The order of a GGUF file: plain integers and field-less enums, no bytes.
 
-use super::entries::Value;
 use super::record::{self, Wire};
+use super::value::Value;
 use crate::carry::{Carry, Parser};
-use crate::data::{DataSection, Plan};
+use crate::data_section::{DataSection, Plan};
 use crate::directory::TensorSlot;
 use crate::error::{Error, Fault, Section};
 use crate::name::NameReader;

@@ -22,9 +22,9 @@ impl Machine {
 
     pub(super) fn name_length(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        self.begin_name(length, offset)?;
+        let total = self.name_bytes(length, offset)?;
         self.claim(1, length.saturating_add(LEAST_AFTER_NAME), offset)?;
-        self.state = State::Name;
+        self.begin_name(total, State::Name);
         Ok(Progress::On)
     }
 
@@ -75,7 +75,9 @@ impl Machine {
         self.tensor.tensor_type = tensor_type;
         self.tensor.bytes = match (tensor_type.block_elements(), tensor_type.block_bytes()) {
             (Some(elements), Some(bytes)) => self.tensor_bytes(elements, bytes)?,
-            _ if self.options.unknown_types == UnknownTypes::Infer => TensorInfo::UNKNOWN_LENGTH,
+            // A dimension of zero leaves nothing to infer.
+            _ if self.infers() && self.tensor.elements() == 0 => 0,
+            _ if self.infers() => TensorInfo::UNKNOWN_LENGTH,
             _ => {
                 let id = u64::from(id);
                 let removed = tensor_type.is_removed();
@@ -86,6 +88,10 @@ impl Machine {
         };
         self.state = State::TensorOffset;
         Ok(Progress::On)
+    }
+
+    fn infers(&self) -> bool {
+        self.options.unknown_types == UnknownTypes::Infer
     }
 
     /// Bytes of the tensor in hand. Divides first: the product of all dimensions fits, times a block's bytes may not.

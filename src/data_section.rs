@@ -1,9 +1,10 @@
 //! The data section: which recorded tensor lies where, and its bytes as whole blocks. The same for every format.
 
 use crate::carry::{Carry, as_u64};
-use crate::directory::{TensorSlot, heap_sort};
+use crate::directory::TensorSlot;
 use crate::error::{Error, Fault, Section};
 use crate::options::MAX_POSITION;
+use crate::placement::{Refused, place, refuse_duplicates, refuse_overlaps, refuse_unknown_lengths};
 use crate::token::{Lent, Progress, TensorInfo, Token};
 
 /// Bytes of a "block" of a tensor whose type is not known.
@@ -134,7 +135,7 @@ impl DataSection {
         scratch_bytes: usize,
     ) -> Result<(), Fault> {
         let block_bytes = block_bytes(&slot);
-        if as_index(block_bytes) > scratch_bytes {
+        if as_index(block_bytes) > scratch_bytes && slot.bytes() != Some(0) {
             let (block_bytes, scratch_bytes) = (u64::from(block_bytes), as_u64(scratch_bytes));
             return Err(Fault::block_exceeds_scratch(block_bytes, scratch_bytes));
         }
@@ -155,7 +156,7 @@ impl DataSection {
         if plan.any_order {
             refuse_unknown_lengths(slots, plan.tensors).map_err(|(kind, index)| fault(kind, index))?;
         }
-        self.find_end(plan.input_bytes).map_err(|kind| fault(kind, self.last_tensor))?;
+        self.find_end(plan.input_bytes).map_err(|(kind, index)| fault(kind, index))?;
         place(slots, self.start, self.end);
         refuse_overlaps(slots).map_err(|(kind, index)| fault(kind, index))?;
         match plan.input_bytes {
@@ -165,25 +166,27 @@ impl DataSection {
     }
 
     /// Where the data end: after the last tensor, or with the input where a tensor of unknown length comes last.
-    fn find_end(&mut self, input_bytes: Option<u64>) -> Result<(), Fault> {
-        let absolute = |offset| self.start.checked_add(offset).filter(|end| *end <= MAX_POSITION);
-        if let Some(unknown) = self.unknown_plus_one.checked_sub(1) {
-            if unknown >= self.highest.max(self.last_end) {
+    fn find_end(&mut self, input_bytes: Option<u64>) -> Result<(), Refused> {
+        let start = self.start;
+        let absolute = |offset, tensor| {
+            let end = start.checked_add(offset).filter(|end| *end <= MAX_POSITION);
+            end.ok_or((Fault::size_overflow(), tensor))
+        };
+        match self.unknown_plus_one.checked_sub(1) {
+            Some(unknown) if unknown >= self.last_end && unknown >= self.highest => {
                 // An input too short to reach even its start is told as such.
-                let least = absolute(unknown).ok_or(Fault::size_overflow())?;
+                let least = absolute(unknown, self.unknown_tensor)?;
                 self.end = input_bytes.map_or(TensorSlot::OPEN, |bytes| bytes.max(least));
                 return Ok(());
             }
-            if self.highest > self.last_end {
+            // Behind it there are only empty tensors, which it runs up to.
+            Some(unknown) if unknown >= self.last_end => {
                 let index = self.unknown_tensor;
                 (self.last_tensor, self.last_start, self.last_end) = (index, unknown, self.highest);
             }
+            _ => {}
         }
-        self.end = self
-            .start
-            .checked_add(self.last_end)
-            .filter(|end| *end <= MAX_POSITION)
-            .ok_or(Fault::size_overflow())?;
+        self.end = absolute(self.last_end, self.last_tensor)?;
         Ok(())
     }
 
@@ -204,7 +207,8 @@ impl DataSection {
             Error::new(Fault::truncated(needed, got), start, Section::Data, index)
         };
         if position < self.start {
-            return error(None, self.descriptions_end, self.start);
+            // An input said to be shorter than its descriptions is cut where it was said to end.
+            return error(None, self.descriptions_end.min(position), self.start);
         }
         let is_cut =
             |slot: &&TensorSlot| slot.end() > position && slot.bytes().is_some_and(|bytes| bytes > 0);
@@ -261,7 +265,8 @@ impl DataSection {
     pub(crate) fn seek(&mut self, carry: &mut Carry, input: &mut &[u8], slots: &[TensorSlot]) -> bool {
         let gap = self.gap(carry.position(), slots);
         let taken = carry.take_up_to(input, gap);
-        as_u64(taken.len()) == gap
+        let is_endless = self.end == TensorSlot::OPEN && self.next(slots).is_none();
+        !is_endless && as_u64(taken.len()) == gap
     }
 
     /// Passes over empty tensors, once, so that the time of the rest does not depend on how many there are. Whether
@@ -345,58 +350,4 @@ fn whole_blocks_in(len: usize, block: usize) -> usize {
 /// A counter as an index: no target has addresses of less than 32 bits that could hold so many slots.
 fn as_index(counter: u32) -> usize {
     usize::try_from(counter).unwrap_or(usize::MAX)
-}
-
-type Refused = (Fault, u32);
-
-/// Two tensors of one name: the later one is refused. Sorts by name.
-fn refuse_duplicates(slots: &mut [TensorSlot]) -> Result<(), Refused> {
-    heap_sort(slots, |a, b| (a.name_hash(), a.index()) < (b.name_hash(), b.index()));
-    let twins = |(first, second): (&TensorSlot, &TensorSlot)| {
-        (first.name_hash() == second.name_hash())
-            .then(|| (Fault::duplicate_tensor(u64::from(first.index())), second.index()))
-    };
-    neighbours(slots).find_map(twins).map_or(Ok(()), Err)
-}
-
-/// Among tensors in any order, one of unknown type ends where the next one starts, whichever that is: so all must be
-/// recorded.
-fn refuse_unknown_lengths(slots: &[TensorSlot], tensors: u32) -> Result<(), Refused> {
-    let unknown = slots.iter().filter(|slot| slot.bytes().is_none()).map(TensorSlot::index).min();
-    match unknown {
-        Some(index) if as_u64(slots.len()) < u64::from(tensors) => Err((Fault::length_unknown(), index)),
-        _ => Ok(()),
-    }
-}
-
-/// Makes offsets absolute, sorts by them, and gives each tensor of unknown type the length up to the next one.
-fn place(slots: &mut [TensorSlot], start: u64, end: u64) {
-    for slot in slots.iter_mut() {
-        slot.set_offset(slot.offset().saturating_add(start));
-    }
-    heap_sort(slots, |a, b| (a.offset(), a.end(), a.index()) < (b.offset(), b.end(), b.index()));
-    let mut next = end;
-    for slot in slots.iter_mut().rev() {
-        if slot.bytes().is_none() && next != TensorSlot::OPEN {
-            slot.set_bytes(next.saturating_sub(slot.offset()));
-        }
-        next = slot.offset();
-    }
-}
-
-/// Two tensors that share bytes: the one described later is refused. The slots are sorted by offset.
-fn refuse_overlaps(slots: &[TensorSlot]) -> Result<(), Refused> {
-    let mut before: Option<&TensorSlot> = None;
-    for slot in slots.iter().filter(|slot| slot.bytes() != Some(0)) {
-        if let Some(before) = before.filter(|before| before.end() > slot.offset()) {
-            let (first, second) = (before.index().min(slot.index()), before.index().max(slot.index()));
-            return Err((Fault::overlap(u64::from(first)), second));
-        }
-        before = Some(slot);
-    }
-    Ok(())
-}
-
-fn neighbours(slots: &[TensorSlot]) -> impl Iterator<Item = (&TensorSlot, &TensorSlot)> {
-    slots.iter().zip(slots.iter().skip(1))
 }

@@ -84,7 +84,7 @@ impl Machine {
     /// Bytes ahead that nobody will ask for.
     pub(crate) fn skippable(&self, slots: &[TensorSlot]) -> u64 {
         match self.state {
-            State::Skip => self.value.remaining(),
+            State::Skip => self.value.remaining,
             State::Gap => self.data.gap(self.position(), slots),
             _ => 0,
         }
@@ -109,7 +109,7 @@ impl Machine {
             State::Magic | State::Version => 4,
             State::ValueType | State::ElementType | State::Rank | State::TensorType => 4,
             State::TensorOffset => 8,
-            State::Scalar => u64::from(self.value.value_type().bytes().unwrap_or(0)),
+            State::Scalar => u64::from(self.value.value_type.bytes().unwrap_or(0)),
             State::TensorCount
             | State::EntryCount
             | State::KeyLength
@@ -136,8 +136,8 @@ impl Machine {
             State::TensorCount => size,
             State::KeyLength => 1 + 4,
             State::Key => name.saturating_add(4),
-            State::ElementType if !self.value.is_skipped() => size,
-            State::Text => self.value.remaining().min(1),
+            State::ElementType if !self.value.skip => size,
+            State::Text => self.value.remaining.min(1),
             State::Items => self.item_missing(),
             State::NameLength => LEAST_AFTER_NAME,
             State::Name => name.saturating_add(LEAST_AFTER_NAME),
@@ -150,24 +150,24 @@ impl Machine {
             State::Blocks => self.data.block_missing(self.position(), slots),
             _ => 0,
         };
-        let skipped = if self.value.is_skipped() { self.least_after_skip() } else { 0 };
+        let skipped = if self.value.skip { self.least_after_skip() } else { 0 };
         field.saturating_add(rest).saturating_add(skipped)
     }
 
     /// Bytes missing of the element that a chunk edge cut, or of the next one.
     fn item_missing(&self) -> u64 {
-        let size = u64::from(self.value.value_type().bytes().unwrap_or(0));
+        let size = u64::from(self.value.value_type.bytes().unwrap_or(0));
         match self.carry.len() {
             // All of an element in the carry is one that has been told.
             carried if carried > 0 && carried < size => size.saturating_sub(carried),
-            _ => self.value.remaining().min(size),
+            _ => self.value.remaining.min(size),
         }
     }
 
     /// Fewest bytes between what is being skipped and the next event. The first field of a skipped body is not
     /// among them.
     fn least_after_skip(&self) -> u64 {
-        let body = if self.state == State::Skip { self.value.remaining() } else { 0 };
+        let body = if self.state == State::Skip { self.value.remaining } else { 0 };
         let elements = self.value.open().fold(0_u64, |sum, (left, element)| {
             sum.saturating_add(left.saturating_mul(self.wire.least_element(element)))
         });
@@ -195,10 +195,10 @@ impl Machine {
                 let (total, missing) = (u64::from(self.name.total()), u64::from(self.name.missing()));
                 truncated(self.body, total, total.saturating_sub(missing))
             }
-            State::Text | State::Items | State::Skip if self.value.remaining() > 0 => {
+            State::Text | State::Items | State::Skip if self.value.remaining > 0 => {
                 let got = self.position().saturating_sub(self.body);
-                match self.value.value_type() {
-                    ValueType::String => truncated(self.body, self.value.total(), got),
+                match self.value.value_type {
+                    ValueType::String => truncated(self.body, self.value.total, got),
                     element => {
                         // The element that is cut; sizes are powers of two.
                         let size = u64::from(element.bytes().unwrap_or(1));
