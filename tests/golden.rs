@@ -155,7 +155,7 @@ fn errors_read_well() {
     let cases = [
         (
             DequantizeError::OutputTooSmall { needed: 32, got: 31 },
-            "output too small: one block has 32 elements, the output holds 31",
+            "output too small: 32 elements are needed, the output holds 31",
         ),
         (
             DequantizeError::PartialBlock { needed: 22, got: 3 },

@@ -11,7 +11,9 @@
 //! of, and touch no float: codes with their offset subtracted, the scale and minimum of each part, and the f16
 //! numbers as bits. The description of each says what its integers stand for.
 
+mod narrow;
 mod plain;
+mod range;
 mod unpack;
 
 #[cfg(feature = "fp4")]
@@ -41,13 +43,18 @@ pub use k::{q2_k, q3_k, q4_k, q5_k, q6_k, q8_k};
 pub use legacy::{ScaleAndMinimum, unpack_q4_0, unpack_q4_1, unpack_q5_0, unpack_q5_1, unpack_q8_0};
 #[cfg(feature = "legacy")]
 pub use legacy::{q4_0, q4_1, q5_0, q5_1, q8_0, q8_1};
+pub(crate) use narrow::{dequantize_bf16, dequantize_f16};
 pub use plain::{bf16, f16, f32, f64, i8, i16, i32, i64};
+pub(crate) use range::dequantize_range;
 #[cfg(feature = "ternary")]
 pub use ternary::{q1_0, q2_0, tq1_0, tq2_0};
 
 use crate::tensor_type::tensor_types;
 use crate::{ByteOrder, DequantizeError, TensorType};
 use core::slice;
+
+/// Elements of the largest block there is.
+const LARGEST_BLOCK: usize = 256;
 
 /// What [`dequantize`] was asked to do.
 struct Job<'a, 'i> {

@@ -19,4 +19,5 @@ pub mod golden;
 pub mod grammar;
 pub mod random;
 pub mod record;
+pub mod rounding;
 pub mod samples;
