@@ -141,6 +141,44 @@ impl TensorSlot {
     }
 }
 
+/// Values of blocks that the caller has read, in the byte order of the file, in more ways than
+/// [`dequantize`](Self::dequantize).
+impl TensorSlot {
+    /// To binary16, as [`TensorType::dequantize_f16`]. Never panics.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dequantize`](Self::dequantize).
+    pub fn dequantize_f16(&self, src: &mut &[u8], out: &mut [u16]) -> Result<usize, DequantizeError> {
+        quant::dequantize_f16(self.tensor_type, self.byte_order(), src, out)
+    }
+
+    /// To bfloat16, as [`TensorType::dequantize_bf16`]. Never panics.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dequantize`](Self::dequantize).
+    pub fn dequantize_bf16(&self, src: &mut &[u8], out: &mut [u16]) -> Result<usize, DequantizeError> {
+        quant::dequantize_bf16(self.tensor_type, self.byte_order(), src, out)
+    }
+
+    /// Any range of elements, as [`TensorType::dequantize_range`]. `src` is the whole tensor or some of its
+    /// [`rows`](Self::rows), and `elements` counts from the first element of `src`. Never panics.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorType::dequantize_range`], and
+    /// [`AmbiguousByteOrder`](DequantizeError::AmbiguousByteOrder), whatever the range.
+    pub fn dequantize_range(
+        &self,
+        src: &[u8],
+        elements: Range<u64>,
+        out: &mut [f32],
+    ) -> Result<usize, DequantizeError> {
+        quant::dequantize_range(self.tensor_type, self.byte_order(), src, elements, out)
+    }
+}
+
 /// Blocks in so many elements, which must be whole ones. Every block size is a power of two, so that a shift does;
 /// a 64-bit division is slow and large on small machines.
 pub(crate) fn whole_blocks(elements: u64, block_elements: u32) -> Option<u64> {

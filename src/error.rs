@@ -298,16 +298,16 @@ impl fmt::Display for AdvanceError {
 
 impl core::error::Error for AdvanceError {}
 
-/// Why blocks could not be turned into `f32`.
+/// Why blocks could not be turned into numbers.
 ///
 /// Nothing was read or written when one of these is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum DequantizeError {
-    /// The output cannot hold one block.
+    /// The output cannot hold one block or, where a range was asked for, the range.
     OutputTooSmall {
-        /// Elements of one block.
+        /// Elements of one block, or of the range.
         needed: usize,
         /// Elements the output holds.
         got: usize,
@@ -336,13 +336,22 @@ pub enum DequantizeError {
         /// The type of the blocks.
         tensor_type: TensorType,
     },
+    /// The range of elements is not within the input, or it ends before it starts.
+    OutOfRange {
+        /// The first element asked for.
+        start: u64,
+        /// The element after the last one asked for.
+        end: u64,
+        /// Elements in the whole blocks of the input.
+        elements: u64,
+    },
 }
 
 impl fmt::Display for DequantizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::OutputTooSmall { needed, got } => {
-                write!(f, "output too small: one block has {needed} elements, the output holds {got}")
+                write!(f, "output too small: {needed} elements are needed, the output holds {got}")
             }
             Self::PartialBlock { needed, got } => {
                 write!(f, "input ends inside a block: one block has {needed} bytes, {got} are left")
@@ -355,6 +364,9 @@ impl fmt::Display for DequantizeError {
             }
             Self::AmbiguousByteOrder { tensor_type } => {
                 write!(f, "{tensor_type} has no settled big-endian layout; only its raw blocks can be used")
+            }
+            Self::OutOfRange { start, end, elements } => {
+                write!(f, "elements {start}..{end} are not all among the {elements} of the input")
             }
         }
     }

@@ -341,8 +341,40 @@ impl<'a> Blocks<'a> {
     /// Then nothing is written, and nothing moves. Never panics.
     pub fn dequantize(&mut self, out: &mut [f32]) -> Result<usize, DequantizeError> {
         let written = quant::dequantize(self.tensor_type, self.byte_order, &mut self.bytes, out)?;
-        self.first_element = self.first_element.saturating_add(as_u64(written));
-        Ok(written)
+        Ok(self.move_on(written))
+    }
+
+    /// The same as [`dequantize`](Self::dequantize), but to binary16: writes the bits of each value, rounded once from
+    /// its `f32`.
+    ///
+    /// Ties go to even, what is too large becomes infinite, what is small becomes subnormal or zero, and a NaN stays
+    /// one, made quiet. Uses 1 KiB of stack: one block of `f32`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dequantize`](Self::dequantize). Never panics.
+    pub fn dequantize_f16(&mut self, out: &mut [u16]) -> Result<usize, DequantizeError> {
+        let written = quant::dequantize_f16(self.tensor_type, self.byte_order, &mut self.bytes, out)?;
+        Ok(self.move_on(written))
+    }
+
+    /// The same as [`dequantize`](Self::dequantize), but to bfloat16: writes the bits of each value, rounded once from
+    /// its `f32`.
+    ///
+    /// Ties go to even, what is too large becomes infinite, and a NaN stays one, made quiet. Uses 1 KiB of stack: one
+    /// block of `f32`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dequantize`](Self::dequantize). Never panics.
+    pub fn dequantize_bf16(&mut self, out: &mut [u16]) -> Result<usize, DequantizeError> {
+        let written = quant::dequantize_bf16(self.tensor_type, self.byte_order, &mut self.bytes, out)?;
+        Ok(self.move_on(written))
+    }
+
+    const fn move_on(&mut self, elements: usize) -> usize {
+        self.first_element = self.first_element.saturating_add(as_u64(elements));
+        elements
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{ByteOrder, DequantizeError, quant};
 use core::fmt;
+use core::ops::Range;
 
 /// All that is known about each type; a new one is a line here and a function in `quant`.
 ///
@@ -229,6 +230,62 @@ impl TensorType {
     /// ```
     pub fn dequantize(self, src: &mut &[u8], out: &mut [f32]) -> Result<usize, DequantizeError> {
         quant::dequantize(self, ByteOrder::Little, src, out)
+    }
+
+    /// The same as [`dequantize`](Self::dequantize), but to binary16: writes the bits of each value, rounded once from
+    /// its `f32`.
+    ///
+    /// Ties go to even, what is too large becomes infinite, what is small becomes subnormal or zero, and a NaN stays
+    /// one, made quiet. Uses 1 KiB of stack: one block of `f32`. Never panics.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dequantize`](Self::dequantize).
+    pub fn dequantize_f16(self, src: &mut &[u8], out: &mut [u16]) -> Result<usize, DequantizeError> {
+        quant::dequantize_f16(self, ByteOrder::Little, src, out)
+    }
+
+    /// The same as [`dequantize`](Self::dequantize), but to bfloat16: writes the bits of each value, rounded once from
+    /// its `f32`.
+    ///
+    /// Ties go to even, what is too large becomes infinite, and a NaN stays one, made quiet. Uses 1 KiB of stack: one
+    /// block of `f32`. Never panics.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dequantize`](Self::dequantize).
+    pub fn dequantize_bf16(self, src: &mut &[u8], out: &mut [u16]) -> Result<usize, DequantizeError> {
+        quant::dequantize_bf16(self, ByteOrder::Little, src, out)
+    }
+
+    /// Dequantizes any range of elements of little-endian blocks that lie in memory, such as a tensor in flash: the
+    /// range may start and end inside blocks, and only blocks that it touches are decoded.
+    ///
+    /// `src` is a whole tensor or some rows of it, `elements` counts from its first element. Writes the values to the
+    /// start of `out` and returns how many there are: the length of the range. Uses 1 KiB of stack: one block of
+    /// `f32`. Never panics.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is written if
+    /// - the type has no dequantizer here or its family is turned off, whatever the range;
+    /// - the range is not within the whole blocks of `src`, or ends before it starts;
+    /// - `out` is shorter than the range.
+    ///
+    /// ```
+    /// use weightstream::TensorType;
+    /// let flash: &[u8] = &[1, 2, 3, 4, 5];
+    /// let mut out = [0.0; 3];
+    /// assert_eq!(TensorType::I8.dequantize_range(flash, 1..4, &mut out), Ok(3));
+    /// assert_eq!(out, [2.0, 3.0, 4.0]);
+    /// ```
+    pub fn dequantize_range(
+        self,
+        src: &[u8],
+        elements: Range<u64>,
+        out: &mut [f32],
+    ) -> Result<usize, DequantizeError> {
+        quant::dequantize_range(self, ByteOrder::Little, src, elements, out)
     }
 }
 

@@ -1,6 +1,30 @@
 //! Blocks of 256 elements in parts of 16 or 32, each with a scale of its own, feature `k`.
 
-use super::unpack::{each, f16, nibbles, pairs, scale, scale_add, split};
+use super::unpack::{as_signed, copy, each, f16, nibbles, pairs, scale, scale_add, split};
+
+/// What a `Q4_K` or `Q5_K` block holds beside its codes; a part is 32 elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PartScalesAndMinimums {
+    /// What the scales are multiples of, as the bits of an f16.
+    pub d: u16,
+    /// What the minimums are multiples of, as the bits of an f16.
+    pub dmin: u16,
+    /// The scale of each part, 0 to 63.
+    pub scales: [u8; 8],
+    /// The minimum of each part, 0 to 63.
+    pub minimums: [u8; 8],
+}
+
+/// What a `Q6_K` block holds beside its codes; a part is 16 elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PartScales {
+    /// What the scales are multiples of, as the bits of an f16.
+    pub d: u16,
+    /// The scale of each part.
+    pub scales: [i8; 16],
+}
 
 /// `Q2_K`: 2-bit codes above a minimum, one block of 256 elements in 16 parts.
 ///
@@ -85,6 +109,19 @@ pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     }
 }
 
+/// The integers of a [`q4_k`] block, without floating point: writes the codes, which are 0 to 15, and returns the
+/// scales and minimums.
+///
+/// Element `e` is `(d × scales[e / 32]) × codes[e] − dmin × minimums[e / 32]`; as `f32`, each operation rounded, that
+/// has the bits of [`q4_k`]. Never panics.
+pub fn unpack_q4_k(block: &[u8; 144], codes: &mut [u8; 256]) -> PartScalesAndMinimums {
+    let (head, packed) = split::<16, 128, 144>(block);
+    for (codes, packed) in codes.as_chunks_mut::<64>().0.iter_mut().zip(packed.as_chunks::<32>().0) {
+        copy(nibbles(packed).as_flattened(), codes);
+    }
+    scales_and_minimums(head)
+}
+
 /// `Q5_K`: 5-bit codes above a minimum, one block of 256 elements in 8 parts.
 ///
 /// | offset | field |
@@ -104,12 +141,23 @@ pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     let factors = factors.as_chunks::<2>().0.iter().zip(addends.as_chunks::<2>().0);
     let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0);
     for ((out, low), (factors, addends)) in groups.zip(factors) {
-        let mut codes = nibbles(low);
-        for codes in &mut codes {
-            add_bit(codes, &mut high, 4);
-        }
-        scale_add_parts::<32>(codes.as_flattened(), factors, addends, out);
+        scale_add_parts::<32>(five_bits(low, &mut high).as_flattened(), factors, addends, out);
     }
+}
+
+/// The integers of a [`q5_k`] block, without floating point: writes the codes, which are 0 to 31, and returns the
+/// scales and minimums.
+///
+/// Element `e` is `(d × scales[e / 32]) × codes[e] − dmin × minimums[e / 32]`; as `f32`, each operation rounded, that
+/// has the bits of [`q5_k`]. Never panics.
+pub fn unpack_q5_k(block: &[u8; 176], codes: &mut [u8; 256]) -> PartScalesAndMinimums {
+    let (head, rest) = split::<16, 160, 176>(block);
+    let (high, low) = split::<32, 128, 160>(rest);
+    let mut high = *high;
+    for (codes, low) in codes.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0) {
+        copy(five_bits(low, &mut high).as_flattened(), codes);
+    }
+    scales_and_minimums(head)
 }
 
 /// `Q6_K`: 6-bit codes around zero, one block of 256 elements in 16 parts.
@@ -132,13 +180,24 @@ pub fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
     let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
     let groups = out.as_chunks_mut::<128>().0.iter_mut().zip(factors.as_chunks::<8>().0);
     for ((low, high), (out, factors)) in bits.zip(groups) {
-        let (low, high) = (nibbles(low), pairs(high));
-        let mut codes = [0; 128];
-        for ((code, low), high) in codes.iter_mut().zip(low.as_flattened()).zip(high.as_flattened()) {
-            *code = (low | high << 4).wrapping_sub(32);
-        }
-        scale_parts::<16>(&codes, factors, out);
+        scale_parts::<16>(&six_bits(low, high), factors, out);
     }
+}
+
+/// The integers of a [`q6_k`] block, without floating point: writes the codes less 32, which are −32 to 31, and
+/// returns the scales.
+///
+/// Element `e` is `(d × scales[e / 16]) × codes[e]`; as `f32`, the product in brackets first (a zero gets its sign
+/// from it), that has the bits of [`q6_k`]. Never panics.
+pub fn unpack_q6_k(block: &[u8; 210], codes: &mut [i8; 256]) -> PartScales {
+    let [rest @ .., d0, d1] = block;
+    let (low, rest) = split::<128, 80, 208>(rest);
+    let (high, scales) = split::<64, 16, 80>(rest);
+    let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
+    for (codes, (low, high)) in codes.as_chunks_mut::<128>().0.iter_mut().zip(bits) {
+        as_signed(&six_bits(low, high), codes);
+    }
+    PartScales { d: u16::from_le_bytes([*d0, *d1]), scales: each(scales, u8::cast_signed) }
 }
 
 /// `Q8_K`: 8-bit codes, one block of 256 elements.
@@ -165,6 +224,27 @@ fn add_bit(codes: &mut [u8; 32], bits: &mut [u8; 32], position: u32) {
     }
 }
 
+/// Codes of two parts of `Q5_K`, from their low four bits and their fifth bit, which is the lowest of `high`.
+#[inline(always)]
+fn five_bits(low: &[u8; 32], high: &mut [u8; 32]) -> [[u8; 32]; 2] {
+    let mut codes = nibbles(low);
+    for codes in &mut codes {
+        add_bit(codes, high, 4);
+    }
+    codes
+}
+
+/// Codes of half a block of `Q6_K`, less 32, from their low four and their high two bits.
+#[inline(always)]
+fn six_bits(low: &[u8; 64], high: &[u8; 32]) -> [u8; 128] {
+    let (low, high) = (nibbles(low), pairs(high));
+    let mut codes = [0; 128];
+    for ((code, low), high) in codes.iter_mut().zip(low.as_flattened()).zip(high.as_flattened()) {
+        *code = (low | high << 4).wrapping_sub(32);
+    }
+    codes
+}
+
 /// The 16 scales of `Q3_K`.
 #[inline(always)]
 fn q3_k_scales(bytes: &[u8; 12]) -> [i8; 16] {
@@ -180,6 +260,22 @@ fn q3_k_scales(bytes: &[u8; 12]) -> [i8; 16] {
 /// `d × scale` and `−dmin × minimum` of the 8 parts of `Q4_K` and `Q5_K`.
 #[inline(always)]
 fn factors(d: f32, dmin: f32, bytes: &[u8; 12]) -> ([f32; 8], [f32; 8]) {
+    let (scales, minimums) = six_bit_pairs(bytes);
+    (each(&scales, |scale| d * f32::from(scale)), each(&minimums, |minimum| -(dmin * f32::from(minimum))))
+}
+
+/// The same as integers, from the first bytes of the block.
+#[inline(always)]
+fn scales_and_minimums(head: &[u8; 16]) -> PartScalesAndMinimums {
+    let [d0, d1, m0, m1, bytes @ ..] = head;
+    let (scales, minimums) = six_bit_pairs(bytes);
+    let (d, dmin) = (u16::from_le_bytes([*d0, *d1]), u16::from_le_bytes([*m0, *m1]));
+    PartScalesAndMinimums { d, dmin, scales, minimums }
+}
+
+/// The scales and the minimums of the 8 parts of `Q4_K` and `Q5_K`.
+#[inline(always)]
+fn six_bit_pairs(bytes: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *bytes;
     // Four at once, in the bytes of a number.
     let a = u32::from_le_bytes([a0, a1, a2, a3]);
@@ -189,7 +285,7 @@ fn factors(d: f32, dmin: f32, bytes: &[u8; 12]) -> ([f32; 8], [f32; 8]) {
     // The two top bits of each byte of `a` and `b` become bits 4 and 5.
     let scales = eight(a & 0x3f3f_3f3f, c & 0x0f0f_0f0f | a >> 2 & 0x3030_3030);
     let minimums = eight(b & 0x3f3f_3f3f, c >> 4 & 0x0f0f_0f0f | b >> 2 & 0x3030_3030);
-    (each(&scales, |scale| d * f32::from(scale)), each(&minimums, |minimum| -(dmin * f32::from(minimum))))
+    (scales, minimums)
 }
 
 /// `factor × code + addend`, with a factor and an addend for each `PART` codes.

@@ -6,8 +6,14 @@
 //!
 //! Blocks here are little-endian. In the descriptions an offset counts bytes from the start of the block, and an
 //! element is counted in the order of the output. `f16` is IEEE binary16.
+//!
+//! For chips without floating-point hardware the functions named `unpack_` give the integers that a block is made
+//! of, and touch no float: codes with their offset subtracted, the scale and minimum of each part, and the f16
+//! numbers as bits. The description of each says what its integers stand for.
 
+mod narrow;
 mod plain;
+mod range;
 mod unpack;
 
 #[cfg(feature = "fp4")]
@@ -30,16 +36,25 @@ pub use fp4::{mxfp4, nvfp4};
 #[cfg(feature = "iq")]
 pub use iq::{iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, iq4_xs};
 #[cfg(feature = "k")]
+pub use k::{PartScales, PartScalesAndMinimums, unpack_q4_k, unpack_q5_k, unpack_q6_k};
+#[cfg(feature = "k")]
 pub use k::{q2_k, q3_k, q4_k, q5_k, q6_k, q8_k};
 #[cfg(feature = "legacy")]
+pub use legacy::{ScaleAndMinimum, unpack_q4_0, unpack_q4_1, unpack_q5_0, unpack_q5_1, unpack_q8_0};
+#[cfg(feature = "legacy")]
 pub use legacy::{q4_0, q4_1, q5_0, q5_1, q8_0, q8_1};
+pub(crate) use narrow::{dequantize_bf16, dequantize_f16};
 pub use plain::{bf16, f16, f32, f64, i8, i16, i32, i64};
+pub(crate) use range::dequantize_range;
 #[cfg(feature = "ternary")]
 pub use ternary::{q1_0, q2_0, tq1_0, tq2_0};
 
 use crate::tensor_type::tensor_types;
 use crate::{ByteOrder, DequantizeError, TensorType};
 use core::slice;
+
+/// Elements of the largest block there is.
+const LARGEST_BLOCK: usize = 256;
 
 /// What [`dequantize`] was asked to do.
 struct Job<'a, 'i> {

@@ -9,12 +9,15 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::std_instead_of_core,
+    clippy::unwrap_used,
     reason = "a test may panic, and runs on a host"
 )]
 
 pub mod gguf_value;
 pub mod gguf_writer;
+pub mod golden;
 pub mod grammar;
 pub mod random;
 pub mod record;
+pub mod rounding;
 pub mod samples;
