@@ -91,7 +91,7 @@ impl DataSection {
     /// Counts a tensor in, recorded or not, so that the end of the data is known.
     pub(crate) fn count(&mut self, info: &TensorInfo) -> Result<(), Fault> {
         self.highest = self.highest.max(info.data_offset);
-        match info.bytes() {
+        match info.byte_len() {
             Some(bytes) => self.count_bytes(info.index, info.data_offset, bytes),
             None => {
                 if info.data_offset >= self.unknown_plus_one {
@@ -135,7 +135,7 @@ impl DataSection {
         scratch_bytes: usize,
     ) -> Result<(), Fault> {
         let block_bytes = block_bytes(&slot);
-        if as_index(block_bytes) > scratch_bytes && slot.bytes() != Some(0) {
+        if as_index(block_bytes) > scratch_bytes && slot.byte_len() != Some(0) {
             let (block_bytes, scratch_bytes) = (u64::from(block_bytes), as_u64(scratch_bytes));
             return Err(Fault::block_exceeds_scratch(block_bytes, scratch_bytes));
         }
@@ -211,7 +211,7 @@ impl DataSection {
             return error(None, self.descriptions_end.min(position), self.start);
         }
         let is_cut =
-            |slot: &&TensorSlot| slot.end() > position && slot.bytes().is_some_and(|bytes| bytes > 0);
+            |slot: &&TensorSlot| slot.end() > position && slot.byte_len().is_some_and(|bytes| bytes > 0);
         if let Some(slot) = self.recorded(slots).iter().find(is_cut) {
             return error(Some(slot.index()), slot.offset(), slot.end());
         }
@@ -258,7 +258,7 @@ impl DataSection {
     /// The tensors with data from the one in hand on.
     fn left<'s>(&self, slots: &'s [TensorSlot]) -> impl Iterator<Item = &'s TensorSlot> + use<'s> {
         let left = self.recorded(slots).get(as_index(self.cursor)..).unwrap_or_default();
-        left.iter().filter(|slot| slot.bytes() != Some(0))
+        left.iter().filter(|slot| slot.byte_len() != Some(0))
     }
 
     /// Passes over bytes that nobody asks for. True when the next tensor, or the end, is reached.
@@ -273,7 +273,7 @@ impl DataSection {
     /// there is another one.
     pub(crate) fn enter(&mut self, slots: &[TensorSlot]) -> bool {
         while let Some(slot) = self.recorded(slots).get(as_index(self.cursor)) {
-            if slot.bytes() != Some(0) {
+            if slot.byte_len() != Some(0) {
                 return true;
             }
             self.cursor = self.cursor.saturating_add(1);

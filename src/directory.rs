@@ -66,7 +66,7 @@ impl TensorSlot {
     /// Length of the tensor in bytes; `None` for one of unknown type that runs to the end of an input of unknown
     /// size (and, before `DataStart`, while it is being inferred). Never panics.
     #[must_use]
-    pub const fn bytes(&self) -> Option<u64> {
+    pub const fn byte_len(&self) -> Option<u64> {
         if self.bytes == Self::OPEN { None } else { Some(self.bytes) }
     }
 
@@ -113,7 +113,7 @@ impl TensorSlot {
         let row_bytes = self.row_bytes()?;
         let start = rows.start.checked_mul(row_bytes)?;
         let end = rows.end.checked_mul(row_bytes)?;
-        if rows.start > rows.end || end > self.bytes()? {
+        if rows.start > rows.end || end > self.byte_len()? {
             return None;
         }
         Some(self.offset.checked_add(start)?..self.offset.checked_add(end)?)

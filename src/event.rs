@@ -139,7 +139,7 @@ impl<'a> Name<'a> {
 
     /// [`name_hash`](crate::name_hash) of the whole name, cut or not. Never panics.
     #[must_use]
-    pub const fn hash(&self) -> u64 {
+    pub const fn name_hash(&self) -> u64 {
         self.hash
     }
 }
@@ -231,7 +231,7 @@ impl<'a> Items<'a> {
     /// Elements in the run. Never panics.
     #[must_use]
     pub fn len(&self) -> usize {
-        match self.element.bytes() {
+        match self.element.byte_len() {
             // A power of two: a shift, since a division could fail.
             Some(size) => self.bytes.len().checked_shr(size.trailing_zeros()).unwrap_or(0),
             None => 0,
@@ -268,7 +268,7 @@ impl<'a> Items<'a> {
     /// The elements one by one, whatever their type. Never panics.
     pub fn scalars(&self) -> impl Iterator<Item = Scalar> + use<'a> {
         let (element, order) = (self.element, self.byte_order);
-        let size = usize::from(element.bytes().unwrap_or(1));
+        let size = usize::from(element.byte_len().unwrap_or(1));
         self.bytes.chunks_exact(size).filter_map(move |bytes| Scalar::from_bytes(element, order, bytes))
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn refuse_duplicates(slots: &mut [TensorSlot]) -> Result<(), Refused>
 /// Among tensors in any order, one of unknown type ends where the next one starts, whichever that is: so all must be
 /// recorded.
 pub(crate) fn refuse_unknown_lengths(slots: &[TensorSlot], tensors: u32) -> Result<(), Refused> {
-    let unknown = slots.iter().filter(|slot| slot.bytes().is_none()).map(TensorSlot::index).min();
+    let unknown = slots.iter().filter(|slot| slot.byte_len().is_none()).map(TensorSlot::index).min();
     match unknown {
         Some(index) if as_u64(slots.len()) < u64::from(tensors) => Err((Fault::length_unknown(), index)),
         _ => Ok(()),
@@ -35,7 +35,7 @@ pub(crate) fn place(slots: &mut [TensorSlot], start: u64, end: u64) {
     heap_sort(slots, |a, b| (a.offset(), a.end(), a.index()) < (b.offset(), b.end(), b.index()));
     let mut next = end;
     for slot in slots.iter_mut().rev() {
-        if slot.bytes().is_none() && next != TensorSlot::OPEN {
+        if slot.byte_len().is_none() && next != TensorSlot::OPEN {
             slot.set_bytes(next.saturating_sub(slot.offset()));
         }
         next = slot.offset();
@@ -45,7 +45,7 @@ pub(crate) fn place(slots: &mut [TensorSlot], start: u64, end: u64) {
 /// Two tensors that share bytes: the one described later is refused. The slots are sorted by offset.
 pub(crate) fn refuse_overlaps(slots: &[TensorSlot]) -> Result<(), Refused> {
     let mut before: Option<&TensorSlot> = None;
-    for slot in slots.iter().filter(|slot| slot.bytes() != Some(0)) {
+    for slot in slots.iter().filter(|slot| slot.byte_len() != Some(0)) {
         if let Some(before) = before.filter(|before| before.end() > slot.offset()) {
             let (first, second) = (before.index().min(slot.index()), before.index().max(slot.index()));
             return Err((Fault::overlap(u64::from(first)), second));

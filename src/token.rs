@@ -168,7 +168,7 @@ impl TensorInfo {
 
     /// Length of the data in bytes, without padding; `None` for an unknown type. Never panics.
     #[must_use]
-    pub const fn bytes(&self) -> Option<u64> {
+    pub const fn byte_len(&self) -> Option<u64> {
         if self.bytes == Self::UNKNOWN_LENGTH { None } else { Some(self.bytes) }
     }
 }

@@ -93,7 +93,7 @@ impl ValueType {
 
     /// Bytes of one value; `None` for strings and arrays, whose size is in the file. Never panics.
     #[must_use]
-    pub fn bytes(self) -> Option<u8> {
+    pub fn byte_len(self) -> Option<u8> {
         match self.row().2 {
             0 => None,
             bytes => Some(bytes),

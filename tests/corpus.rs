@@ -117,7 +117,7 @@ impl Contents {
                     "type_id": info.tensor_type().id(),
                     "dims": info.dims(),
                     "offset": info.data_offset(),
-                    "nbytes": info.bytes().unwrap(),
+                    "nbytes": info.byte_len().unwrap(),
                 }),
                 raw: Sha256::new(),
                 values: Sha256::new(),
@@ -200,7 +200,7 @@ fn check(name: &str, expected: &Json, chunk: usize) -> (usize, usize) {
         }
         let slot = decoder.directory().find(called).unwrap();
         assert_eq!(json!(slot.offset()), expected["abs_offset"], "{name}: {called}");
-        assert_eq!(json!(slot.bytes()), expected["nbytes"]);
+        assert_eq!(json!(slot.byte_len()), expected["nbytes"]);
         assert_eq!(json!(tensor.bytes), expected["nbytes"]);
         assert_eq!(hex(&tensor.raw.finalize()), expected["raw_sha256"], "{name}: {called}");
         match tensor.refusal {

@@ -355,11 +355,11 @@ fn an_unknown_type_in_the_middle_is_inferred() {
             let start = data_start(&told);
             assert_eq!(start.end, Some(file.tensors[2].data + 4));
             assert!(matches!(&told.events[2], Seen::Tensor { info, .. }
-                if info.bytes().is_none() && info.dims() == [7, 3] && info.tensor_type().id() == id));
+                if info.byte_len().is_none() && info.dims() == [7, 3] && info.tensor_type().id() == id));
             let mut decoder = full(options);
             Recording::new().push(&mut decoder, &file.bytes);
             let slot = decoder.directory().find("u").unwrap();
-            assert_eq!((slot.bytes(), slot.offset()), (Some(96), file.tensors[1].data));
+            assert_eq!((slot.byte_len(), slot.offset()), (Some(96), file.tensors[1].data));
             assert_eq!((slot.row_bytes(), slot.rows(0..1)), (None, None));
         }
     }
@@ -392,7 +392,7 @@ fn an_unknown_type_at_the_end_runs_to_the_end_of_the_input() {
         assert_eq!(data(&told)[1], (1, UNKNOWN, vec![2; 50]));
         let mut decoder = full(known);
         Recording::new().push(&mut decoder, &file.bytes);
-        assert_eq!(decoder.directory().find("u").unwrap().bytes(), Some(50));
+        assert_eq!(decoder.directory().find("u").unwrap().byte_len(), Some(50));
         // A byte less than was said is a truncation of that tensor.
         let error = agreed(&file.bytes[..size as usize - 1], known).error();
         assert_eq!(error.kind(), ErrorKind::Truncated { needed: 50, got: 49 });

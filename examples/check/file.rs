@@ -71,7 +71,7 @@ impl Check {
         match event {
             Event::Tensor { name, info } => self
                 .tensors
-                .push(name, Kind { tensor_type: info.tensor_type(), is_empty: info.bytes() == Some(0) }),
+                .push(name, Kind { tensor_type: info.tensor_type(), is_empty: info.byte_len() == Some(0) }),
             Event::DataStart(start) => self.data_start(start)?,
             Event::Data(blocks) => self.data(blocks)?,
             Event::End => {

@@ -25,7 +25,7 @@ impl Refusals {
                 self.note(header.byte_order == ByteOrder::Big, "it is big-endian");
             }
             Event::Key { name, .. } => {
-                let is_new = self.keys.insert(name.hash());
+                let is_new = self.keys.insert(name.name_hash());
                 self.note(!is_new, "a key is given twice");
             }
             Event::Text { total, .. } => {
@@ -37,7 +37,7 @@ impl Refusals {
             }
             Event::Tensor { name, info } => {
                 self.note(name.len() >= NAME_BYTES, "a tensor's name has 64 bytes or more");
-                self.note(info.bytes().is_none(), "a tensor's type is unknown");
+                self.note(info.byte_len().is_none(), "a tensor's type is unknown");
             }
             Event::DataStart(start) => {
                 self.note(!start.contiguous, "the tensors are not laid out one behind the other");

@@ -23,7 +23,7 @@ impl Outcome {
         let mut slots = directory.slots().to_vec();
         slots.sort_unstable_by_key(TensorSlot::index);
         // A tensor of unknown type at the end runs to the end of the file, wherever that is.
-        let least = slots.iter().map(|slot| slot.offset() + slot.bytes().unwrap_or(0)).max();
+        let least = slots.iter().map(|slot| slot.offset() + slot.byte_len().unwrap_or(0)).max();
         let expected = data.end.unwrap_or_else(|| size.max(least.unwrap_or(data.offset)));
         Self { data, expected, size, slots }
     }
@@ -36,7 +36,7 @@ impl Outcome {
     /// Bytes of a tensor's data, also of one whose length follows from what lies behind it.
     pub(crate) fn bytes(&self, tensor: u32) -> Option<u64> {
         let slot = self.slots.get(tensor as usize)?;
-        slot.bytes().or_else(|| self.expected.checked_sub(slot.offset()))
+        slot.byte_len().or_else(|| self.expected.checked_sub(slot.offset()))
     }
 
     /// Whether the file is as long as it should be.
@@ -61,7 +61,7 @@ impl Outcome {
             return None;
         }
         let is_cut = |slot: &&TensorSlot| {
-            slot.bytes() != Some(0) && slot.offset() + slot.bytes().unwrap_or(0) > self.size
+            slot.byte_len() != Some(0) && slot.offset() + slot.byte_len().unwrap_or(0) > self.size
         };
         self.slots.iter().filter(is_cut).min_by_key(|slot| slot.offset())
     }

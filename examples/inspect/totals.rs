@@ -55,7 +55,7 @@ pub(crate) fn write(
             tensors: 1,
             elements: info.elements().into(),
             bytes: outcome.bytes(info.index()).unwrap_or(0).into(),
-            is_inferred: info.bytes().is_none(),
+            is_inferred: info.byte_len().is_none(),
         };
         types.entry(info.tensor_type()).or_default().add(total);
         all.add(total);

@@ -78,7 +78,7 @@ impl Machine {
         }
         // Strings and arrays are held against the limit when their length is known.
         let value = self.carry.position();
-        self.hold_metadata(u64::from(value_type.bytes().unwrap_or(0)), value)?;
+        self.hold_metadata(u64::from(value_type.byte_len().unwrap_or(0)), value)?;
         self.begin_item(value_type);
         Ok(Progress::Say(Token::Key(value_type)))
     }
@@ -104,7 +104,7 @@ impl Machine {
 
     pub(super) fn scalar(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let value_type = self.value.value_type;
-        let parser = record::scalar(value_type.bytes().unwrap_or(0));
+        let parser = record::scalar(value_type.byte_len().unwrap_or(0));
         let Some((bits, offset)) = self.read(input, parser)? else { return Ok(Progress::Wait) };
         if value_type == ValueType::Bool && bits > 1 {
             return Err(self.fail(Fault::bad_bool(bits), offset));
@@ -202,7 +202,7 @@ impl Machine {
             return Err(self.fail(Fault::internal(), self.carry.position()));
         };
         let Some(others) = left.checked_sub(1) else { return Ok(self.end_array()) };
-        match element.bytes() {
+        match element.byte_len() {
             // All elements are one body.
             Some(size) => {
                 let bytes = left.saturating_mul(u64::from(size));
@@ -238,7 +238,7 @@ impl Machine {
 
     pub(super) fn items(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let element = self.value.value_type;
-        let size = element.bytes().unwrap_or(1);
+        let size = element.byte_len().unwrap_or(1);
         // An element that was put together has been told since.
         if self.carry.len() == u64::from(size) {
             self.carry.clear();
@@ -306,7 +306,7 @@ impl Machine {
         match self.state {
             State::Scalar if !self.value.is_alignment => {
                 self.body = self.carry.field_offset();
-                self.value.total = u64::from(self.value.value_type.bytes().unwrap_or(0));
+                self.value.total = u64::from(self.value.value_type.byte_len().unwrap_or(0));
                 self.value.remaining = self.value.total.saturating_sub(self.carry.len());
                 self.begin_skip();
             }
@@ -316,7 +316,7 @@ impl Machine {
                 if self
                     .value
                     .innermost()
-                    .is_some_and(|(left, element)| *left > 0 && element.bytes().is_some()) =>
+                    .is_some_and(|(left, element)| *left > 0 && element.byte_len().is_some()) =>
             {
                 // It cannot fail: an array is open.
                 let _ = self.next_element();

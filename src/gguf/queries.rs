@@ -109,7 +109,7 @@ impl Machine {
             State::Magic | State::Version => 4,
             State::ValueType | State::ElementType | State::Rank | State::TensorType => 4,
             State::TensorOffset => 8,
-            State::Scalar => u64::from(self.value.value_type.bytes().unwrap_or(0)),
+            State::Scalar => u64::from(self.value.value_type.byte_len().unwrap_or(0)),
             State::TensorCount
             | State::EntryCount
             | State::KeyLength
@@ -156,7 +156,7 @@ impl Machine {
 
     /// Bytes missing of the element that a chunk edge cut, or of the next one.
     fn item_missing(&self) -> u64 {
-        let size = u64::from(self.value.value_type.bytes().unwrap_or(0));
+        let size = u64::from(self.value.value_type.byte_len().unwrap_or(0));
         match self.carry.len() {
             // All of an element in the carry is one that has been told.
             carried if carried > 0 && carried < size => size.saturating_sub(carried),
@@ -201,7 +201,7 @@ impl Machine {
                     ValueType::String => truncated(self.body, self.value.total, got),
                     element => {
                         // The element that is cut; sizes are powers of two.
-                        let size = u64::from(element.bytes().unwrap_or(1));
+                        let size = u64::from(element.byte_len().unwrap_or(1));
                         let part = got & size.wrapping_sub(1);
                         truncated(self.position().saturating_sub(part), size, part)
                     }

@@ -109,7 +109,7 @@ impl Wire {
 
     /// Fewest bytes of an array element of that type.
     pub(super) fn least_element(self, element: ValueType) -> u64 {
-        match (element, element.bytes()) {
+        match (element, element.byte_len()) {
             (_, Some(bytes)) => u64::from(bytes),
             (ValueType::Array, _) => u64::from(self.size_bytes()).wrapping_add(4),
             _ => u64::from(self.size_bytes()),

@@ -145,8 +145,8 @@ impl Machine {
 
     /// Where the next tensor starts if it follows the one in hand.
     fn expect_next(&mut self) -> Option<()> {
-        self.inferring = self.tensor.bytes().is_none();
-        let padded = align_up(self.tensor.bytes().unwrap_or(0), self.alignment())?;
+        self.inferring = self.tensor.byte_len().is_none();
+        let padded = align_up(self.tensor.byte_len().unwrap_or(0), self.alignment())?;
         self.expected = self.tensor.data_offset.checked_add(padded)?;
         Some(())
     }

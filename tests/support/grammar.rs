@@ -104,7 +104,7 @@ impl Grammar {
                 self.tensors_left = self.tensors_left.checked_sub(1).expect("more tensors than claimed");
                 self.any_tensor = true;
                 let described = Described {
-                    bytes: info.bytes(),
+                    bytes: info.byte_len(),
                     offset: info.data_offset(),
                     skipped: false,
                     told: (0, 0),
@@ -171,7 +171,7 @@ impl Grammar {
             Event::Items(items) => {
                 assert!(!self.open.is_empty() && !items.is_empty());
                 assert_eq!(items.element(), expected);
-                let size = usize::from(items.element().bytes().expect("items are of fixed size"));
+                let size = usize::from(items.element().byte_len().expect("items are of fixed size"));
                 assert_eq!(items.bytes().len(), items.len() * size);
                 self.element_done(items.len() as u64);
             }

@@ -70,7 +70,7 @@ pub struct Called {
 
 impl From<Name<'_>> for Called {
     fn from(name: Name<'_>) -> Self {
-        Self { text: name.prefix().to_owned(), cut: name.is_cut(), len: name.len(), hash: name.hash() }
+        Self { text: name.prefix().to_owned(), cut: name.is_cut(), len: name.len(), hash: name.name_hash() }
     }
 }
 
@@ -283,7 +283,7 @@ pub fn events_within(recording: &Recording, len: u64) -> Vec<Seen> {
     let cut = match next {
         Seen::Text { bytes, total, .. } => Seen::Text { bytes: part(bytes, 1), total: *total, last: false },
         Seen::Items { element, bytes } => {
-            let size = element.bytes().expect("items are of fixed size");
+            let size = element.byte_len().expect("items are of fixed size");
             Seen::Items { element: *element, bytes: part(bytes, size.into()) }
         }
         Seen::Data { tensor, tensor_type, first_element, bytes } => {
