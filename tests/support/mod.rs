@@ -14,4 +14,7 @@
 
 pub mod gguf_value;
 pub mod gguf_writer;
+pub mod grammar;
 pub mod random;
+pub mod record;
+pub mod samples;
