@@ -225,20 +225,36 @@ impl DataSection {
         target.saturating_sub(position)
     }
 
-    /// Bytes missing until the next block of the tensor in hand is whole.
-    pub(crate) fn block_missing(&self, slots: &[TensorSlot]) -> u64 {
-        self.next(slots).map_or(0, |slot| u64::from(block_bytes(slot).saturating_sub(self.partial)))
+    /// Fewest bytes until there is something to say, when a tensor is in hand: its next block, or where all of it has
+    /// come, the first block of the next one, or the end.
+    pub(crate) fn block_missing(&self, position: u64, slots: &[TensorSlot]) -> u64 {
+        let mut left = self.left(slots);
+        let Some(slot) = left.next() else { return 0 };
+        if position < slot.end() {
+            return u64::from(block_bytes(slot).saturating_sub(self.partial));
+        }
+        let (target, block) =
+            left.next().map_or((self.end, 0), |next| (next.offset(), u64::from(block_bytes(next))));
+        target.saturating_sub(position).saturating_add(block)
     }
 
-    /// Bytes of the next block to come, when the position is in the gap before it.
-    pub(crate) fn next_block(&self, slots: &[TensorSlot]) -> Option<u64> {
-        self.next(slots).map(|slot| u64::from(block_bytes(slot)))
+    /// Fewest bytes until the next block, or the end; 0 where neither will come.
+    pub(crate) fn gap_needed(&self, position: u64, slots: &[TensorSlot]) -> u64 {
+        match self.next(slots) {
+            Some(slot) => self.gap(position, slots).saturating_add(u64::from(block_bytes(slot))),
+            None => self.end().map_or(0, |end| end.saturating_sub(position)),
+        }
     }
 
     /// The tensor whose data come next, or are coming.
     pub(crate) fn next<'s>(&self, slots: &'s [TensorSlot]) -> Option<&'s TensorSlot> {
-        let mut left = self.recorded(slots).get(as_index(self.cursor)..)?.iter();
-        left.find(|slot| slot.bytes() != Some(0))
+        self.left(slots).next()
+    }
+
+    /// The tensors with data from the one in hand on.
+    fn left<'s>(&self, slots: &'s [TensorSlot]) -> impl Iterator<Item = &'s TensorSlot> + use<'s> {
+        let left = self.recorded(slots).get(as_index(self.cursor)..).unwrap_or_default();
+        left.iter().filter(|slot| slot.bytes() != Some(0))
     }
 
     /// Passes over bytes that nobody asks for. True when the next tensor, or the end, is reached.

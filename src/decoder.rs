@@ -137,18 +137,21 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
         self.machine.skip_tensor();
     }
 
-    /// Bytes consumed: the absolute offset of the next byte of input. Never panics.
+    /// Bytes consumed: the absolute offset of the next byte of input. After an error it is somewhere behind the
+    /// error's offset, depending on the chunks. Never panics.
     pub fn position(&self) -> u64 {
         self.machine.position()
     }
 
-    /// Fewest bytes until the next event: with fewer, none comes. 0 when one needs no input, or none will come. Never
-    /// panics.
+    /// Fewest bytes until the next event: with fewer, none comes. 0 when one needs no input, or none will come. It is
+    /// tightest after `decode` returned `None`. Never panics.
     pub fn needed(&self) -> u64 {
         self.machine.needed(self.directory.as_ref())
     }
 
-    /// Bytes ahead that nobody will ask for: see [`advance`](Self::advance). Never panics.
+    /// Bytes ahead that nobody will ask for: see [`advance`](Self::advance). Ask after `decode` returned `None`: some
+    /// states only turn into a gap then. It is close to 2^64 where the rest of an input of unknown size is of no
+    /// interest. Never panics.
     pub fn skippable(&self) -> u64 {
         self.machine.skippable(self.directory.as_ref())
     }

@@ -89,7 +89,6 @@ impl Value {
 impl Machine {
     pub(super) fn next_entry(&mut self) -> Result<Progress, Failed> {
         self.name = NameReader::new();
-        self.claim_metadata(0, 0, self.carry.position())?;
         if self.index == self.entry_count {
             self.index = 0;
             self.state = State::NextTensor;
@@ -149,6 +148,9 @@ impl Machine {
             let id = u64::from(value_type.id());
             return Err(self.fail(Fault::alignment_type(id), offset));
         }
+        // Strings and arrays are held against the limit when their length is known.
+        let value = self.carry.position();
+        self.hold_metadata(u64::from(value_type.bytes().unwrap_or(0)), value)?;
         self.begin_item(value_type);
         Ok(Progress::Say(Token::Key(value_type)))
     }

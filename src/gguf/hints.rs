@@ -65,6 +65,9 @@ impl Machine {
 
     /// Index of the entry or tensor in hand.
     pub(crate) fn item_index(&self, slots: &[TensorSlot]) -> Option<u32> {
+        if self.state == State::Failed {
+            return self.error.index();
+        }
         match self.section() {
             Section::Header => None,
             Section::Metadata | Section::Tensors => Some(self.index),
@@ -120,6 +123,9 @@ impl Machine {
 
     /// Fewest bytes until the next event; 0 when one needs none, or none will come.
     pub(crate) fn needed(&self, slots: &[TensorSlot]) -> u64 {
+        if self.state == State::Failed {
+            return 0;
+        }
         let size = u64::from(self.wire.size_bytes());
         let field = self.field_bytes().saturating_sub(self.carry.len());
         let name = u64::from(self.name.missing());
@@ -140,11 +146,8 @@ impl Machine {
                 size.saturating_mul(u64::from(self.dims_left.saturating_sub(1))).saturating_add(12)
             }
             State::TensorType => 8,
-            State::Gap => {
-                let gap = self.data.gap(self.position(), slots);
-                gap.saturating_add(self.data.next_block(slots).unwrap_or(0))
-            }
-            State::Blocks => self.data.block_missing(slots),
+            State::Gap => self.data.gap_needed(self.position(), slots),
+            State::Blocks => self.data.block_missing(self.position(), slots),
             _ => 0,
         };
         let skipped = if self.value.is_skipped() { self.least_after_skip() } else { 0 };

@@ -248,6 +248,7 @@ impl Machine {
     }
 
     fn gap(&mut self, input: &mut &[u8], slots: &[TensorSlot]) -> Result<Progress, Failed> {
+        // Before the bytes: else every chunk of a long gap would walk over the empty tensors in it again.
         let another = self.data.enter(slots);
         if !self.data.seek(&mut self.carry, input, slots) {
             return Ok(Progress::Wait);
@@ -317,12 +318,18 @@ impl Machine {
 
     /// The same for a claim within the metadata, which have a limit of their own.
     pub(super) fn claim_metadata(&mut self, count: u64, each: u64, offset: u64) -> Result<(), Failed> {
+        self.hold_metadata(count.saturating_mul(each), offset)?;
+        self.claim(count, each, offset)
+    }
+
+    /// Holds the metadata, with `more` bytes to come, against their limit.
+    pub(super) fn hold_metadata(&mut self, more: u64, offset: u64) -> Result<(), Failed> {
         let limit = limit_or(self.options.metadata_bytes, u64::MAX);
-        let bytes = self.carry.position().saturating_add(count.saturating_mul(each));
+        let bytes = self.carry.position().saturating_add(more);
         if bytes > limit {
             return Err(self.fail(Fault::metadata_too_large(bytes, limit), offset));
         }
-        self.claim(count, each, offset)
+        Ok(())
     }
 
     /// Ends the stream with an error in what is in hand.
