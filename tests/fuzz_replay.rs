@@ -1,4 +1,5 @@
 //! Every input that the fuzzer has kept, through the bodies of its targets.
+#![allow(clippy::panic, clippy::arithmetic_side_effects)]
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +45,10 @@ fn skip() {
 
 #[test]
 fn dequantize() {
-    replay("dequantize", targets::dequantize);
+    // The model knows every type.
+    if cfg!(feature = "all-types") {
+        replay("dequantize", targets::dequantize);
+    }
 }
 
 #[test]

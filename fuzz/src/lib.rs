@@ -6,9 +6,12 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::new_without_default,
     clippy::panic,
     clippy::std_instead_of_core,
     clippy::unwrap_used,

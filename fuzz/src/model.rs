@@ -207,7 +207,7 @@ fn tq1_0(b: &Block<'_>, e: usize) -> f32 {
         _ => ((e - 240) / 4, 48 + (e - 240) % 4),
     };
     let fraction = b.u8(byte) * [1, 3, 9, 27, 81][digit] % 256;
-    ((fraction * 3 >> 8) - 1) as f32 * b.f16(52)
+    (((fraction * 3) >> 8) - 1) as f32 * b.f16(52)
 }
 
 /// A codebook: one entry a line.

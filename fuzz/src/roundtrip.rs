@@ -12,7 +12,7 @@ use weightstream::{
 
 const SCRATCH: usize = 320;
 /// Most bytes of a tensor.
-const TENSOR_BYTES: u64 = 4096;
+const TENSOR_BYTES: u64 = 900;
 
 pub fn roundtrip(data: &[u8]) {
     let mut choices = Choices::new(data);
@@ -64,9 +64,9 @@ impl Model {
         let version = [3, 2, 1, 3][choices.below(4)];
         let flags = choices.byte();
         let flag = |bit: u8| flags >> bit & 1 == 1;
-        let alignment = flag(0).then(|| 1 << choices.below(13));
+        let alignment = flag(0).then(|| 1 << choices.below(11));
         let entries: Vec<_> =
-            (0..choices.below(8)).map(|index| (key(choices, index), value(choices, 4))).collect();
+            (0..choices.below(8)).map(|index| (key(choices, index), value(choices))).collect();
         let alignment_at = choices.below(entries.len() + 1);
         let gap = |choices: &mut Choices<'_>| match flag(1) {
             true => choices.below(3) as u64 * u64::from(alignment.unwrap_or(32)),
@@ -308,11 +308,10 @@ fn name(choices: &mut Choices<'_>, start: &str) -> String {
     format!("{start}.{text}")
 }
 
-/// A value with at most so many arrays inside each other.
-fn value(choices: &mut Choices<'_>, depth: usize) -> Value {
-    let type_id = choices.below(if depth > 0 { 14 } else { 8 });
-    match type_id {
-        9 | 13 => array(choices, depth - 1),
+/// Any value, with four arrays inside each other at most.
+fn value(choices: &mut Choices<'_>) -> Value {
+    match choices.below(14) {
+        9 | 13 => array(choices, 3),
         type_id => scalar(choices, type_id as u32),
     }
 }
@@ -338,6 +337,7 @@ fn scalar(choices: &mut Choices<'_>, type_id: u32) -> Value {
     }
 }
 
+/// An array with so many levels of arrays inside it at most.
 fn array(choices: &mut Choices<'_>, depth: usize) -> Value {
     let element = choices.below(if depth > 0 { 14 } else { 13 }) as u32;
     let (element, most) = match element {

@@ -136,9 +136,8 @@ impl<'f, const S: usize> Player<'f, S> {
 
     fn skip_value(&mut self) {
         self.watch.skip_value(&mut self.decoder);
-        let entries = entries(&self.watch.recording);
-        let in_tensors = self.watch.recording.events.iter().any(|event| matches!(event, Seen::Tensor { .. }));
-        if let Some(index) = entries.len().checked_sub(1).filter(|_| !in_tensors && !self.watch.in_data()) {
+        let in_tensors = matches!(self.watch.recording.events.last(), Some(Seen::Tensor { .. }));
+        if let Some(index) = self.watch.keys.checked_sub(1).filter(|_| !in_tensors && !self.watch.in_data()) {
             self.skipped.entries.insert(index);
         }
     }
@@ -173,12 +172,6 @@ impl<'f, const S: usize> Player<'f, S> {
         assert_eq!(pieces, whole);
         self.decoder = self.decoder.clone();
     }
-}
-
-/// The entries told: where their keys stand among the events.
-fn entries(recording: &Recording) -> Vec<usize> {
-    let events = recording.events.iter().enumerate();
-    events.filter(|(_, event)| matches!(event, Seen::Key { .. })).map(|(at, _)| at).collect()
 }
 
 /// The events of a run, sorted by what they belong to.

@@ -30,6 +30,8 @@ pub struct Watch<'f> {
     floor: u64,
     events: u64,
     arrays: u64,
+    /// Keys told.
+    pub keys: usize,
     /// Tensors to be told, from the directory, and the bytes told of each.
     slots: Vec<TensorSlot>,
     told: BTreeMap<u32, u64>,
@@ -49,6 +51,7 @@ impl<'f> Watch<'f> {
             floor: 0,
             events: 0,
             arrays: 0,
+            keys: 0,
             slots: Vec::new(),
             told: BTreeMap::new(),
             dropped: Vec::new(),
@@ -107,12 +110,11 @@ impl<'f> Watch<'f> {
         step
     }
 
-    /// What may be asked between two calls. To be called too when something was skipped.
+    /// What may be asked between two calls.
     pub fn look<const S: usize>(&mut self, decoder: &Fuzzed<S>) {
         let position = decoder.position();
         self.floor = self.floor.max(position.saturating_add(decoder.needed()));
         let context = decoder.context();
-        let _ = (format!("{context:?}"), decoder.skippable());
         if let Err(error) = self.recording.result {
             assert_eq!(decoder.end(), None);
             assert_eq!(context.section, error.section());
@@ -149,7 +151,10 @@ impl<'f> Watch<'f> {
         self.floor = 0;
         self.grammar.event(event);
         match event {
-            Event::Key { name, .. } => check_name(name),
+            Event::Key { name, .. } => {
+                check_name(name);
+                self.keys += 1;
+            }
             Event::Tensor { name, .. } => {
                 check_name(name);
                 if !self.records {
@@ -219,6 +224,7 @@ impl<'f> Watch<'f> {
 
     /// Every later call gives the same error, and changes nothing.
     fn failed<const S: usize>(&self, decoder: &mut Fuzzed<S>, chunk: &[u8]) {
+        assert!(!format!("{:?}", decoder.context()).is_empty());
         let error = self.recording.error();
         let position = decoder.position();
         check_error(&error);
