@@ -3,7 +3,9 @@
 use core::ops::Range;
 
 use crate::byte_order::ByteOrder;
+use crate::error::DequantizeError;
 use crate::name::name_hash;
+use crate::quant;
 use crate::tensor_type::TensorType;
 
 /// The place of one tensor: 40 bytes, all zero while empty.
@@ -115,6 +117,19 @@ impl TensorSlot {
             return None;
         }
         Some(self.offset.checked_add(start)?..self.offset.checked_add(end)?)
+    }
+
+    /// Dequantizes blocks of this tensor that the caller has read, such as some of its [`rows`](Self::rows), in the
+    /// byte order of the file. Writes as many whole blocks as `src` and `out` hold, moves `src` behind them and
+    /// returns the number of elements written: 0 means that `src` is empty.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorType::dequantize`], and
+    /// [`AmbiguousByteOrder`](DequantizeError::AmbiguousByteOrder). Then nothing is written, and nothing moves. Never
+    /// panics.
+    pub fn dequantize(&self, src: &mut &[u8], out: &mut [f32]) -> Result<usize, DequantizeError> {
+        quant::dequantize(self.tensor_type, self.byte_order(), src, out)
     }
 
     pub(crate) const fn set_offset(&mut self, offset: u64) {

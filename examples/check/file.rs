@@ -1,0 +1,131 @@
+//! One file, from its first byte to its last.
+
+use std::ffi::OsStr;
+
+use weightstream::{Blocks, DataStart, DequantizeError, Event, Layout, Options, TensorType, UnknownTypes};
+
+use crate::ggml::Refusals;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::statistics::Statistics;
+use crate::support::directory::GrowingDirectory;
+use crate::support::failure::Failure;
+use crate::support::pump::{HostDecoder, Next, pump};
+use crate::support::source::Source;
+use crate::support::tensors::Tensors;
+
+/// 64 KiB of values.
+const VALUES: usize = 16 * 1024;
+
+pub(crate) fn check(path: &OsStr, quiet: bool) -> Result<(), Failure> {
+    let mut source = Source::open(path)?;
+    let mut options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
+    if let Some(bytes) = source.size() {
+        options = options.input_bytes(bytes);
+    }
+    let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
+    let mut check = Check {
+        report: Report::new(source.name().to_owned(), quiet),
+        progress: Progress::new(source.size(), quiet),
+        tensors: Tensors::new(),
+        refusals: Refusals::default(),
+        values: vec![0.0; VALUES],
+        tensor: None,
+    };
+    let result = pump(&mut source, &mut decoder, |event, position| check.event(event, position));
+    check.progress.clear();
+    match result {
+        Ok(()) => check.end(),
+        Err(failure) => {
+            // What was found before stands above what is wrong.
+            check.report.flush()?;
+            Err(failure.with_tensor_name(|index| check.tensors.name(index)))
+        }
+    }
+}
+
+struct Check {
+    report: Report,
+    progress: Progress,
+    tensors: Tensors<Kind>,
+    refusals: Refusals,
+    values: Vec<f32>,
+    tensor: Option<InHand>,
+}
+
+/// What is kept of a description.
+struct Kind {
+    tensor_type: TensorType,
+    is_empty: bool,
+}
+
+/// The tensor whose data are coming.
+struct InHand {
+    index: u32,
+    outcome: Result<Statistics, DequantizeError>,
+}
+
+impl Check {
+    fn event(&mut self, event: Event<'_>, position: u64) -> Result<Next, Failure> {
+        self.refusals.see(&event);
+        match event {
+            Event::Tensor { name, info } => self
+                .tensors
+                .push(name, Kind { tensor_type: info.tensor_type(), is_empty: info.bytes() == Some(0) }),
+            Event::DataStart(start) => self.data_start(start)?,
+            Event::Data(blocks) => self.data(blocks)?,
+            Event::End => {
+                self.finish_tensor()?;
+                return Ok(Next::Stop);
+            }
+            _ => {}
+        }
+        self.progress.update(position);
+        Ok(Next::Go)
+    }
+
+    fn data_start(&mut self, start: DataStart) -> Result<(), Failure> {
+        self.progress.set_end(start.end);
+        self.report.begin(self.tensors.len())?;
+        // Nothing comes of tensors without data.
+        for (name, kind) in self.tensors.iter().filter(|(_, kind)| kind.is_empty) {
+            self.report.empty(name, kind.tensor_type)?;
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, mut blocks: Blocks<'_>) -> Result<(), Failure> {
+        if self.tensor.as_ref().is_none_or(|tensor| tensor.index != blocks.tensor()) {
+            self.finish_tensor()?;
+            self.tensor = Some(InHand { index: blocks.tensor(), outcome: Ok(Statistics::default()) });
+        }
+        let Some(tensor) = &mut self.tensor else { return Ok(()) };
+        while let Ok(statistics) = &mut tensor.outcome
+            && !blocks.is_empty()
+        {
+            match blocks.dequantize(&mut self.values) {
+                Ok(count) => statistics.add(&self.values[..count]),
+                Err(error) => tensor.outcome = Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The data of the tensor in hand have all come.
+    fn finish_tensor(&mut self) -> Result<(), Failure> {
+        let Some(InHand { index, outcome }) = self.tensor.take() else { return Ok(()) };
+        let Some((name, kind)) = self.tensors.get(index) else { return Ok(()) };
+        self.progress.clear();
+        match outcome {
+            Ok(statistics) => self.report.tensor(name, kind.tensor_type, &statistics)?,
+            Err(error) => self.report.not_decoded(name, &error)?,
+        }
+        Ok(())
+    }
+
+    /// The file is whole.
+    fn end(&mut self) -> Result<(), Failure> {
+        self.finish_tensor()?;
+        Ok(self.report.end(&self.refusals)?)
+    }
+}

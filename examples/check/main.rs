@@ -1,0 +1,85 @@
+//! Reads GGUF files to their last byte, dequantizes every tensor, and prints what the values are like: enough to see a
+//! broken download, a broken quantization, or NaN.
+//!
+//! ```sh
+//! cargo run --release --example check -- model.gguf
+//! ```
+//!
+//! Memory does not depend on the size of the file: a chunk, 64 KiB of values, and the tensors' descriptions.
+
+#![allow(
+    clippy::alloc_instead_of_core,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::indexing_slicing,
+    clippy::std_instead_of_core,
+    reason = "a program for hosts"
+)]
+
+mod file;
+mod ggml;
+mod progress;
+mod report;
+mod statistics;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use support::failure::{self, Failure};
+
+const USAGE: &str = "\
+Usage: check FILE... [--quiet]
+
+Reads GGUF files whole, dequantizes every tensor, and prints of each the number of values, the least and the greatest,
+their mean and root mean square, and how many are NaN or infinite; those count in nothing else. `-` is standard input.
+With one bad file among several, the others are still checked.
+
+  --quiet  print one line a file, and no progress
+  --help   print this text
+";
+
+fn main() -> ExitCode {
+    failure::exit("check", USAGE, arguments().and_then(|(files, quiet)| run(&files, quiet)))
+}
+
+fn arguments() -> Result<(Vec<OsString>, bool), Failure> {
+    use lexopt::prelude::*;
+
+    let (mut files, mut quiet) = (Vec::new(), false);
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("quiet") | Short('q') => quiet = true,
+            Long("help") | Short('h') => return Err(Failure::Help),
+            Value(file) => files.push(file),
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    if files.is_empty() {
+        return Err(Failure::Usage("FILE is missing".into()));
+    }
+    Ok((files, quiet))
+}
+
+fn run(files: &[OsString], quiet: bool) -> Result<(), Failure> {
+    let mut is_good = true;
+    for (position, path) in files.iter().enumerate() {
+        if position > 0 && !quiet {
+            writeln!(io::stdout())?;
+        }
+        match file::check(path, quiet) {
+            Ok(()) => {}
+            Err(Failure::OutputClosed) => return Err(Failure::OutputClosed),
+            Err(failure) => {
+                failure::tell("check", &failure);
+                is_good = false;
+            }
+        }
+    }
+    if is_good { Ok(()) } else { Err(Failure::Told) }
+}

@@ -1,0 +1,159 @@
+//! What is printed of a file.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use weightstream::{DequantizeError, TensorType};
+
+use crate::ggml::Refusals;
+use crate::statistics::Statistics;
+use crate::support::escape;
+use crate::support::number::{grouped, short};
+use crate::support::table::{Align, Table, terminal_width};
+
+/// From so many columns on, there is room for the type.
+const WIDE: usize = 110;
+const NUMBER: Align = Align::Right(8);
+
+/// Rows of tensors as they come, and what they add up to.
+pub(crate) struct Report {
+    out: BufWriter<Stdout>,
+    is_terminal: bool,
+    file: String,
+    quiet: bool,
+    width: usize,
+    table: Table,
+    tensors: usize,
+    not_decoded: u64,
+    values: u64,
+    nan: u64,
+    infinite: u64,
+}
+
+impl Report {
+    pub(crate) fn new(file: String, quiet: bool) -> Self {
+        let (stdout, width) = (io::stdout(), terminal_width());
+        let mut columns = vec![Align::Left(7), Align::Right(12), NUMBER, NUMBER, NUMBER, NUMBER];
+        if width < WIDE {
+            columns.remove(0);
+        }
+        Self {
+            is_terminal: stdout.is_terminal(),
+            out: BufWriter::new(stdout),
+            file,
+            quiet,
+            width,
+            table: Table::new(width, 56, &columns),
+            tensors: 0,
+            not_decoded: 0,
+            values: 0,
+            nan: 0,
+            infinite: 0,
+        }
+    }
+
+    /// The descriptions have been read.
+    pub(crate) fn begin(&mut self, tensors: usize) -> io::Result<()> {
+        self.tensors = tensors;
+        if self.quiet {
+            return Ok(());
+        }
+        writeln!(self.out, "{}\n", self.file)?;
+        self.row("tensor", "type", ["values", "min", "max", "mean", "rms"])
+    }
+
+    fn row(&mut self, name: &str, type_name: &str, numbers: [&str; 5]) -> io::Result<()> {
+        let [count, min, max, mean, rms] = numbers;
+        let cells = [name, type_name, count, min, max, mean, rms];
+        let narrow = [name, count, min, max, mean, rms];
+        self.table.row(&mut self.out, if self.width < WIDE { &narrow } else { &cells })?;
+        // On a terminal somebody is waiting for it.
+        if self.is_terminal { self.out.flush() } else { Ok(()) }
+    }
+
+    /// A tensor was dequantized.
+    pub(crate) fn tensor(
+        &mut self,
+        name: &str,
+        tensor_type: TensorType,
+        found: &Statistics,
+    ) -> io::Result<()> {
+        self.values += found.count();
+        self.nan += found.nan();
+        self.infinite += found.infinite();
+        if self.quiet {
+            return Ok(());
+        }
+        let (name, count) = (escape::plain(name), grouped(found.count()));
+        let numbers = match found.finite() {
+            Some(finite) => {
+                [f64::from(finite.min), f64::from(finite.max), finite.mean, finite.rms].map(short)
+            }
+            None => ["-"; 4].map(String::from),
+        };
+        let [min, max, mean, rms] = numbers.each_ref().map(String::as_str);
+        self.row(&name, &tensor_type.to_string(), [&count, min, max, mean, rms])?;
+        if found.nan() + found.infinite() > 0 {
+            writeln!(self.out, "    {}", not_finite(found.nan(), found.infinite()))?;
+        }
+        Ok(())
+    }
+
+    /// A tensor has no values.
+    pub(crate) fn empty(&mut self, name: &str, tensor_type: TensorType) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        self.row(&escape::plain(name), &tensor_type.to_string(), ["0", "-", "-", "-", "-"])
+    }
+
+    /// A tensor was read, but cannot be dequantized.
+    pub(crate) fn not_decoded(&mut self, name: &str, error: &DequantizeError) -> io::Result<()> {
+        self.not_decoded += 1;
+        if self.quiet {
+            return Ok(());
+        }
+        let reason = match error {
+            DequantizeError::NoKernel { tensor_type } => format!("no dequantizer for {tensor_type} yet"),
+            DequantizeError::AmbiguousByteOrder { tensor_type } => {
+                format!("{tensor_type} has no settled big-endian layout")
+            }
+            DequantizeError::FamilyOff { tensor_type, feature } => {
+                format!("{tensor_type} needs the feature \"{feature}\"")
+            }
+            error => error.to_string(),
+        };
+        self.table.note(&mut self.out, &escape::plain(name), &format!("not decoded: {reason}"))
+    }
+
+    /// The file is whole.
+    pub(crate) fn end(&mut self, refusals: &Refusals) -> io::Result<()> {
+        if !self.quiet {
+            writeln!(self.out)?;
+        }
+        let tensors =
+            if self.tensors == 1 { "1 tensor".into() } else { plural(self.tensors as u64, "tensors") };
+        let mut line = format!("{}: whole; {tensors}, {}", self.file, plural(self.values, "values"));
+        if self.not_decoded > 0 {
+            line += &format!(", {} not decoded", grouped(self.not_decoded));
+        }
+        line += "; ";
+        line += &not_finite(self.nan, self.infinite);
+        writeln!(self.out, "{line}")?;
+        if let Some(line) = refusals.line() {
+            writeln!(self.out, "{}: {line}", self.file)?;
+        }
+        self.out.flush()
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    format!("{} {noun}", grouped(count))
+}
+
+fn not_finite(nan: u64, infinite: u64) -> String {
+    format!("{} NaN, {} infinite", grouped(nan), grouped(infinite))
+}

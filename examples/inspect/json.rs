@@ -1,0 +1,270 @@
+//! The JSON form: one object, written as the file is read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use weightstream::{ByteOrder, Event, Format, Items, TensorInfo};
+
+use crate::Show;
+use crate::outcome::Outcome;
+use crate::support::failure::Failure;
+use crate::support::source::Source;
+use crate::support::tensors::Tensors;
+use crate::support::utf8::{Piece, Utf8};
+use crate::support::{escape, number};
+
+/// Elements of an array that are shown, unless all are.
+const SHOWN_ELEMENTS: u64 = 8;
+/// A string up to this size is kept until it is known whether it is UTF-8.
+const KEPT_BYTES: u64 = 1 << 20;
+/// Bytes that are turned into hexadecimal digits at once.
+const HEX_BYTES: usize = 4096;
+
+pub(crate) struct Report<W> {
+    out: W,
+    shown: u64,
+    name: String,
+    /// To open the file once more; `None` for a stream.
+    path: Option<PathBuf>,
+    entries: u64,
+    /// The open arrays, the outermost first.
+    arrays: Vec<Array>,
+    string: Str,
+}
+
+struct Array {
+    /// Elements written, or left out.
+    count: u64,
+    /// The array stands where nothing is shown any more.
+    hidden: bool,
+}
+
+/// The string in hand.
+enum Str {
+    None,
+    Hidden,
+    Kept(Vec<u8>),
+    Text(Utf8),
+    Hex,
+}
+
+impl<W: Write> Report<W> {
+    pub(crate) fn new(out: W, full: bool, source: &Source) -> Self {
+        let shown = if full { u64::MAX } else { SHOWN_ELEMENTS };
+        let (name, path) = (source.name().to_owned(), source.path());
+        Self { out, shown, name, path, entries: 0, arrays: Vec::new(), string: Str::None }
+    }
+
+    /// A value or an element begins. Whether it is shown.
+    fn begin(&mut self) -> io::Result<bool> {
+        let Some(array) = self.arrays.last_mut() else { return Ok(true) };
+        let is_shown = !array.hidden && array.count < self.shown;
+        array.count += 1;
+        if is_shown && array.count > 1 {
+            self.out.write_all(b", ")?;
+        }
+        Ok(is_shown)
+    }
+
+    /// A value or an element ends; an entry with it, if no array is open.
+    fn end(&mut self) -> io::Result<()> {
+        if self.arrays.is_empty() { self.out.write_all(b"}") } else { Ok(()) }
+    }
+
+    fn items(&mut self, items: Items<'_>) -> io::Result<()> {
+        let Some(array) = self.arrays.last_mut().filter(|array| !array.hidden) else { return Ok(()) };
+        let left = self.shown.saturating_sub(array.count);
+        for value in items.scalars().take(usize::try_from(left).unwrap_or(usize::MAX)) {
+            if array.count > 0 {
+                self.out.write_all(b", ")?;
+            }
+            array.count += 1;
+            number::json(&mut self.out, value)?;
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, part: &[u8], string: StringPart, position: u64) -> Result<(), Failure> {
+        let StringPart { start, total, last } = string;
+        let offset = position.saturating_sub(part.len() as u64);
+        if start == 0 {
+            self.string = match self.begin()? {
+                false => Str::Hidden,
+                true if last => {
+                    self.whole(part)?;
+                    Str::Hidden
+                }
+                true if total <= KEPT_BYTES => Str::Kept(Vec::new()),
+                true => self.long(offset, total)?,
+            };
+        }
+        match &mut self.string {
+            Str::None | Str::Hidden => {}
+            Str::Kept(bytes) => bytes.extend_from_slice(part),
+            Str::Hex => hex(&mut self.out, part)?,
+            Str::Text(utf8) => utf8.feed(part, last, |piece| match piece {
+                Piece::Text(text) => Ok(escape::json(&mut self.out, text)?),
+                Piece::Bad(_) => Err(Failure::Other(format!(
+                    "{}: offset {offset}: a string of {total} bytes turns out not to be UTF-8; give the file by its name",
+                    self.name
+                ))),
+            })?,
+        }
+        if last {
+            match std::mem::replace(&mut self.string, Str::None) {
+                Str::None | Str::Hidden => {}
+                Str::Kept(bytes) => self.whole(&bytes)?,
+                Str::Text(_) => self.out.write_all(b"\"")?,
+                Str::Hex => self.out.write_all(b"\"}")?,
+            }
+            self.end()?;
+        }
+        Ok(())
+    }
+
+    /// A string that is all there.
+    fn whole(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => string(&mut self.out, text),
+            Err(_) => {
+                self.out.write_all(b"{\"hex\": \"")?;
+                hex(&mut self.out, bytes)?;
+                self.out.write_all(b"\"}")
+            }
+        }
+    }
+
+    /// A string too long to be kept begins: what it is must be known now.
+    fn long(&mut self, offset: u64, total: u64) -> Result<Str, Failure> {
+        // An error in looking ahead comes again, and is told, when the string is read.
+        let is_utf8 = self.path.as_deref().is_none_or(|path| is_utf8(path, offset, total).unwrap_or(true));
+        self.out.write_all(if is_utf8 { b"\"" } else { b"{\"hex\": \"" })?;
+        Ok(if is_utf8 { Str::Text(Utf8::default()) } else { Str::Hex })
+    }
+}
+
+/// A piece's place in its string.
+#[derive(Clone, Copy)]
+struct StringPart {
+    start: u64,
+    total: u64,
+    last: bool,
+}
+
+impl<W: Write> Show for Report<W> {
+    fn event(&mut self, event: Event<'_>, position: u64) -> Result<(), Failure> {
+        match event {
+            Event::Header(header) => {
+                let format = match header.format {
+                    Format::Gguf => "gguf",
+                    _ => "unknown",
+                };
+                let endian = endian(header.byte_order);
+                let version = header.version;
+                write!(
+                    self.out,
+                    "{{\n\"format\": \"{format}\",\n\"version\": {version},\n\"endian\": \"{endian}\",\n"
+                )?;
+                self.out.write_all(b"\"metadata\": [")?;
+            }
+            Event::Key { name, value_type } => {
+                self.out.write_all(if self.entries == 0 { b"\n  {\"key\": " } else { b",\n  {\"key\": " })?;
+                self.entries += 1;
+                string(&mut self.out, name.prefix())?;
+                write!(self.out, ", \"type\": \"{}\", \"value\": ", value_type.name())?;
+            }
+            Event::Scalar(value) => {
+                number::json(&mut self.out, value)?;
+                self.end()?;
+            }
+            Event::Text { part, start, total, last } => {
+                let total = total.unwrap_or(u64::MAX);
+                self.text(part, StringPart { start, total, last }, position)?;
+            }
+            Event::ArrayStart { element, len } => {
+                let hidden = !self.begin()?;
+                if !hidden {
+                    write!(
+                        self.out,
+                        "{{\"element\": \"{}\", \"length\": {len}, \"value\": [",
+                        element.name()
+                    )?;
+                }
+                self.arrays.push(Array { count: 0, hidden });
+            }
+            Event::Items(items) => self.items(items)?,
+            Event::ArrayEnd => {
+                if self.arrays.pop().is_some_and(|array| !array.hidden) {
+                    self.out.write_all(b"]}")?;
+                }
+                self.end()?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> Result<(), Failure> {
+        let out = &mut self.out;
+        out.write_all(if self.entries == 0 { b"],\n" } else { b"\n],\n" })?;
+        let data = &outcome.data;
+        writeln!(out, "\"alignment\": {},\n\"data_offset\": {},", data.alignment, data.offset)?;
+        write!(out, "\"file_size\": {},\n\"tensors\": [", outcome.expected)?;
+        for (name, info) in tensors.iter() {
+            out.write_all(if info.index() == 0 { b"\n  {\"name\": " } else { b",\n  {\"name\": " })?;
+            string(out, name)?;
+            write!(out, ", \"type\": \"{}\", \"dims\": {:?}, ", info.tensor_type(), info.dims())?;
+            write!(out, "\"offset\": {}, \"bytes\": ", outcome.offset(info.index()))?;
+            match outcome.bytes(info.index()) {
+                Some(bytes) => write!(out, "{bytes}}}")?,
+                None => out.write_all(b"null}")?,
+            }
+        }
+        out.write_all(if tensors.len() == 0 { b"]\n}\n" } else { b"\n]\n}\n" })?;
+        Ok(())
+    }
+}
+
+fn endian(order: ByteOrder) -> &'static str {
+    match order {
+        ByteOrder::Little => "little",
+        ByteOrder::Big => "big",
+    }
+}
+
+fn string(out: &mut impl Write, text: &str) -> io::Result<()> {
+    out.write_all(b"\"")?;
+    escape::json(out, text)?;
+    out.write_all(b"\"")
+}
+
+fn hex(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = |byte: &u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+    let mut text = Vec::with_capacity(2 * HEX_BYTES);
+    for part in bytes.chunks(HEX_BYTES) {
+        text.clear();
+        text.extend(part.iter().flat_map(digits));
+        out.write_all(&text)?;
+    }
+    Ok(())
+}
+
+/// Whether a part of a file is UTF-8, or as much of it as there is.
+fn is_utf8(path: &Path, offset: u64, total: u64) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut file = file.take(total);
+    let (mut buffer, mut utf8) = (vec![0; 64 * 1024], Utf8::default());
+    loop {
+        let read = file.read(&mut buffer)?;
+        let good = utf8.feed(&buffer[..read], read == 0, |piece| match piece {
+            Piece::Text(_) => Ok(()),
+            Piece::Bad(_) => Err(()),
+        });
+        if good.is_err() || read == 0 {
+            return Ok(good.is_ok());
+        }
+    }
+}

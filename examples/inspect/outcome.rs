@@ -1,0 +1,60 @@
+//! What a file adds up to when its descriptions have been read and its size is known.
+
+use weightstream::{DataStart, Directory, TensorInfo, TensorSlot};
+
+use crate::support::escape;
+use crate::support::failure::Failure;
+use crate::support::number::grouped;
+use crate::support::tensors::Tensors;
+
+/// Where the data lie, and where they should end.
+pub(crate) struct Outcome {
+    pub(crate) data: DataStart,
+    /// Bytes that the file should have at least.
+    pub(crate) expected: u64,
+    /// Bytes that the file has.
+    pub(crate) size: u64,
+    /// The slots in the order of the descriptions.
+    slots: Vec<TensorSlot>,
+}
+
+impl Outcome {
+    pub(crate) fn new(data: DataStart, size: u64, directory: Directory<'_>) -> Self {
+        let mut slots = directory.slots().to_vec();
+        slots.sort_unstable_by_key(TensorSlot::index);
+        // A tensor of unknown type at the end runs to the end of the file, wherever that is.
+        let least = slots.iter().map(|slot| slot.offset() + slot.bytes().unwrap_or(0)).max();
+        let expected = data.end.unwrap_or_else(|| size.max(least.unwrap_or(data.offset)));
+        Self { data, expected, size, slots }
+    }
+
+    /// Absolute offset of a tensor's data.
+    pub(crate) fn offset(&self, tensor: u32) -> u64 {
+        self.slots.get(tensor as usize).map_or(self.data.offset, TensorSlot::offset)
+    }
+
+    /// Bytes of a tensor's data, also of one whose length follows from what lies behind it.
+    pub(crate) fn bytes(&self, tensor: u32) -> Option<u64> {
+        let slot = self.slots.get(tensor as usize)?;
+        slot.bytes().or_else(|| self.expected.checked_sub(slot.offset()))
+    }
+
+    /// Whether the file is as long as it should be.
+    pub(crate) fn verdict(&self, file: &str, tensors: &Tensors<TensorInfo>) -> Result<(), Failure> {
+        if self.size >= self.expected {
+            return Ok(());
+        }
+        let cut = |slot: &&TensorSlot| slot.offset() + slot.bytes().unwrap_or(0) > self.size;
+        let first = self.slots.iter().filter(cut).min_by_key(|slot| slot.offset());
+        let tensor = first.and_then(|slot| tensors.get(slot.index()));
+        let place = match tensor {
+            Some((name, _)) => format!("tensor \"{}\"", escape::plain(name)),
+            None => "the padding before the data".into(),
+        };
+        let (size, expected) = (grouped(self.size), grouped(self.expected));
+        Err(Failure::Other(format!(
+            "{file}: offset {}: the file is short: it ends after {size} of {expected} bytes ({place})",
+            self.size
+        )))
+    }
+}

@@ -1,0 +1,13 @@
+//! What the host examples share. An example takes it in by path.
+
+#![allow(dead_code, reason = "each example uses its own part of this module")]
+
+pub(crate) mod directory;
+pub(crate) mod escape;
+pub(crate) mod failure;
+pub(crate) mod number;
+pub(crate) mod pump;
+pub(crate) mod source;
+pub(crate) mod table;
+pub(crate) mod tensors;
+pub(crate) mod utf8;

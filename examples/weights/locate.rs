@@ -1,0 +1,121 @@
+//! Finds one tensor by its name, without keeping the others.
+
+use std::ops::Range;
+
+use weightstream::{DequantizeError, Event, Layout, Options, TensorInfo, TensorSlot, UnknownTypes};
+
+use crate::support::directory::GrowingDirectory;
+use crate::support::escape;
+use crate::support::failure::Failure;
+use crate::support::pump::{HostDecoder, Next, pump};
+use crate::support::source::Source;
+
+/// Names that are suggested where none fits.
+const SUGGESTIONS: usize = 3;
+/// A name less like the wanted one than this is not suggested.
+const LEAST_LIKENESS: f64 = 0.75;
+/// Longer names are not compared: it takes time in the square of their length.
+const MOST_COMPARED_BYTES: usize = 256;
+
+/// A tensor, and where its data lie.
+#[derive(Debug)]
+pub(crate) struct Found {
+    info: TensorInfo,
+    slot: TensorSlot,
+}
+
+impl Found {
+    /// Absolute offset of the data.
+    pub(crate) fn offset(&self) -> u64 {
+        self.slot.offset()
+    }
+
+    /// Rows, counted over all outer dimensions; one for a scalar.
+    pub(crate) fn rows(&self) -> u64 {
+        self.info.dims().iter().skip(1).product()
+    }
+
+    pub(crate) fn row_elements(&self) -> u64 {
+        self.info.row_elements()
+    }
+
+    /// Row-major, outermost first.
+    pub(crate) fn shape(&self) -> Vec<u64> {
+        self.info.shape().collect()
+    }
+
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.info.tensor_type().block_bytes().unwrap_or(1) as usize
+    }
+
+    /// Where rows lie in the file.
+    pub(crate) fn bytes_of(&self, rows: Range<u64>) -> Option<Range<u64>> {
+        self.slot.rows(rows)
+    }
+
+    pub(crate) fn dequantize(&self, src: &mut &[u8], out: &mut [f32]) -> Result<usize, DequantizeError> {
+        self.slot.dequantize(src, out)
+    }
+}
+
+/// Reads the descriptions of all tensors, and returns the one of that name.
+///
+/// All are recorded, 40 bytes each: only then can the decoder say where tensors of unknown type end, and whether any two
+/// overlap.
+pub(crate) fn locate(source: &mut Source, wanted: &str) -> Result<Found, Failure> {
+    let mut options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
+    if let Some(bytes) = source.size() {
+        options = options.input_bytes(bytes);
+    }
+    let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
+    let mut found: Option<TensorInfo> = None;
+    let mut similar = Similar::default();
+    pump(source, &mut decoder, |event, _| {
+        match event {
+            Event::Tensor { name, info } if name == wanted => found = Some(*info),
+            Event::Tensor { name, .. } if found.is_none() => similar.consider(name.prefix(), wanted),
+            Event::DataStart(_) => return Ok(Next::Stop),
+            _ => {}
+        }
+        Ok(Next::Go)
+    })
+    .map_err(|failure| {
+        failure
+            .with_tensor_name(|index| found.filter(|info| info.index() == index).map(|_| wanted.to_owned()))
+    })?;
+    let slot =
+        |info: &TensorInfo| decoder.directory().iter().find(|slot| slot.index() == info.index()).copied();
+    match found.and_then(|info| slot(&info).map(|slot| Found { info, slot })) {
+        Some(found) => Ok(found),
+        None => Err(Failure::Other(format!(
+            "{}: no tensor has the name \"{}\"{}",
+            source.name(),
+            escape::plain(wanted),
+            similar.hint()
+        ))),
+    }
+}
+
+/// The names most like the wanted one, the best first.
+#[derive(Debug, Default)]
+struct Similar(Vec<(f64, String)>);
+
+impl Similar {
+    fn consider(&mut self, name: &str, wanted: &str) {
+        if name.len().max(wanted.len()) > MOST_COMPARED_BYTES {
+            return;
+        }
+        let likeness = strsim::jaro_winkler(name, wanted);
+        let place = self.0.iter().take_while(|(better, _)| *better >= likeness).count();
+        if likeness >= LEAST_LIKENESS && place < SUGGESTIONS {
+            self.0.insert(place, (likeness, name.to_owned()));
+            self.0.truncate(SUGGESTIONS);
+        }
+    }
+
+    fn hint(&self) -> String {
+        let names: Vec<String> =
+            self.0.iter().map(|(_, name)| format!("\"{}\"", escape::plain(name))).collect();
+        if names.is_empty() { String::new() } else { format!("; similar: {}", names.join(", ")) }
+    }
+}
