@@ -23,6 +23,7 @@ fn main() {
     files.push(samples::long_names().bytes);
     files.push(gaps(&[40, 24, 5]));
     files.push(gaps(&[40, 24, 200]));
+    files.push(rows());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let sample = fs::read(root.join("examples/data/sample.gguf")).expect("the sample is there");
     files.push(sample[..MOST].to_vec());
@@ -48,6 +49,13 @@ fn main() {
         write("skip", &with(&[&plain[..], &[5, 0x40, 0x80, 0, 0x60, 0xa3]].concat()));
         write("skip", &with(&[&tight[..], &[7, 0, 0, 0xc0, 0, 0x60, 0, 0x80]].concat()));
         write("skip", &with(&[&lenient[..], &[6, 0, 0x40, 0, 0xb0, 0xd0, 0x80]].concat()));
+        for seed in 0..2 {
+            // A move now and then, with chunks of 0 to 28 bytes.
+            let mut random = Random::new(seed);
+            let moves = random.bytes(60).into_iter().map(|choice| if random.one_in(6) { choice } else { 0 });
+            let moves: Vec<u8> = std::iter::once(60).chain(moves).collect();
+            write("skip", &with(&[&[0, 0, 0, 0, 60, seed as u8, 0, 0], &moves[..]].concat()));
+        }
     }
     for (index, tensor_type) in TensorType::ALL.iter().enumerate() {
         let block = tensor_type.block_bytes().expect("it has a size") as usize;
@@ -70,6 +78,21 @@ fn gaps(types: &[u32]) -> Vec<u8> {
     };
     let tensors = types.iter().enumerate().map(|(index, type_id)| tensor(index, type_id));
     tensors.fold(Gguf::new(), Gguf::tensor).data_order(&[2, 0, 1]).write().bytes
+}
+
+/// Tensors of several blocks, one behind the other, with an empty one and a scalar in between.
+fn rows() -> Vec<u8> {
+    let mut random = Random::new(1);
+    let mut file = Gguf::new();
+    for (index, tensor_type) in [2, 8, 0, 39, 1, 30, 15].map(TensorType::from_id).into_iter().enumerate() {
+        let (elements, bytes) = (tensor_type.block_elements(), tensor_type.block_bytes());
+        let (elements, bytes) = elements.zip(bytes).expect("it has a size");
+        let blocks = if index == 2 { 0 } else { u64::from(600 / bytes).min(8) };
+        let data = random.bytes((blocks * u64::from(bytes)) as usize);
+        let dims = [u64::from(elements) * blocks];
+        file = file.tensor(Tensor::new(format!("row{index}"), tensor_type.id(), &dims, data));
+    }
+    file.write().bytes
 }
 
 /// Named by its content, so that writing it again changes nothing.

@@ -117,7 +117,7 @@ impl<'f, const S: usize> Player<'f, S> {
             0x80..=0x9f => self.advance(skippable.min(left)),
             0xa0..=0xaf => self.advance(skippable.min(left).min(u64::from(choice & 15))),
             0xb0..=0xbf if skippable < u64::MAX => {
-                let requested = skippable + 1 + u64::from(choice & 15) * (u64::MAX - skippable - 1) / 15;
+                let requested = skippable + 1 + (u64::MAX - skippable - 1) / 15 * u64::from(choice & 15);
                 let before = format!("{:?}", self.decoder);
                 assert_eq!(self.decoder.advance(requested), Err(AdvanceError { requested, skippable }));
                 assert_eq!(format!("{:?}", self.decoder), before, "a refused jump changes something");

@@ -32,6 +32,7 @@ pub struct Watch<'f> {
     arrays: u64,
     /// Keys told.
     pub keys: usize,
+    tensors: usize,
     /// Tensors to be told, from the directory, and the bytes told of each.
     slots: Vec<TensorSlot>,
     told: BTreeMap<u32, u64>,
@@ -52,6 +53,7 @@ impl<'f> Watch<'f> {
             events: 0,
             arrays: 0,
             keys: 0,
+            tensors: 0,
             slots: Vec::new(),
             told: BTreeMap::new(),
             dropped: Vec::new(),
@@ -157,6 +159,7 @@ impl<'f> Watch<'f> {
             }
             Event::Tensor { name, .. } => {
                 check_name(name);
+                self.tensors += 1;
                 if !self.records {
                     self.grammar.skip_tensor();
                 }
@@ -211,6 +214,11 @@ impl<'f> Watch<'f> {
     /// Recorded tensors lie in the data section, one behind the other.
     fn check_slots(&self) {
         let start = self.start.expect("it has been told");
+        let open = self.slots.iter().position(|slot| slot.bytes().is_none());
+        assert!(open.is_none_or(|open| open + 1 == self.slots.len()), "only the last one can be open");
+        if self.slots.len() == self.tensors {
+            assert_eq!(start.end.is_none(), open.is_some(), "the end is that of the last tensor");
+        }
         let mut end = start.offset;
         for slot in &self.slots {
             assert!(slot.offset() >= end || slot.bytes() == Some(0), "overlap: {:?}", self.slots);
