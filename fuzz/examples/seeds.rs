@@ -24,6 +24,8 @@ fn main() {
     files.push(gaps(&[40, 24, 5]));
     files.push(gaps(&[40, 24, 200]));
     files.push(rows());
+    let unknown = Tensor::new("unknown", 5, &[9], vec![7; 36]);
+    files.push(Gguf::new().tensor(unknown).tensor(Tensor::new("empty", 0, &[0], Vec::new())).write().bytes);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let sample = fs::read(root.join("examples/data/sample.gguf")).expect("the sample is there");
     files.push(sample[..MOST].to_vec());
