@@ -29,5 +29,5 @@ fn compare<const S: usize>(setup: &Setup, lengths: &[usize], file: &[u8]) {
     assert_eq!(pieces.end(), whole.end());
     let (one, other) = (pieces.context(), whole.context());
     assert_eq!((one.section, one.index), (other.section, other.index));
-    assert_eq!(one.name.map(|name| name.hash()), other.name.map(|name| name.hash()));
+    assert_eq!(one.name.map(|name| name.name_hash()), other.name.map(|name| name.name_hash()));
 }

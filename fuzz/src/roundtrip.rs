@@ -175,7 +175,7 @@ impl Model {
             assert_eq!((info.index() as usize, info.tensor_type()), (index, tensor.tensor_type));
             assert_eq!(info.dims(), tensor.dims);
             assert!(info.shape().eq(tensor.dims.iter().rev().copied()));
-            assert_eq!(info.bytes(), Some(tensor.data.len() as u64));
+            assert_eq!(info.byte_len(), Some(tensor.data.len() as u64));
             assert_eq!(info.data_offset(), file.tensors[index].data - file.data_offset);
         }
 
@@ -216,7 +216,7 @@ impl Model {
         for (tensor, at) in self.tensors.iter().zip(&file.tensors) {
             let slot = directory.find(&tensor.name).expect("it was recorded");
             let bytes = tensor.data.len() as u64;
-            assert_eq!((slot.offset(), slot.bytes()), (at.data, Some(bytes)));
+            assert_eq!((slot.offset(), slot.byte_len()), (at.data, Some(bytes)));
             assert_eq!((slot.tensor_type(), slot.byte_order()), (tensor.tensor_type, self.byte_order()));
             let rows = tensor.dims.iter().skip(1).product();
             assert_eq!(slot.rows(0..rows), Some(at.data..at.data + bytes));
@@ -233,7 +233,7 @@ impl Model {
             Value::Array { element, items } => {
                 let element = ValueType::from_id(*element).expect("it was chosen");
                 events.push(Seen::ArrayStart { element, len: items.len() as u64 });
-                if element.bytes().is_none() {
+                if element.byte_len().is_none() {
                     items.iter().for_each(|item| self.expect(item, events));
                 } else if !items.is_empty() {
                     let bytes = items.iter().flat_map(|item| self.stored(item)).collect();

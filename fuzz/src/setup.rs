@@ -72,7 +72,7 @@ fn limited(which: u8, limit: u8) -> Options {
     let mut options = Options::new();
     let set = |bit: u8| which >> bit & 1 != 0;
     if set(0) {
-        options = options.key_bytes(limit.into());
+        options = options.name_bytes(limit.into());
     }
     if set(1) {
         options = options.nesting(limit % 6);

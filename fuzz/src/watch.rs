@@ -167,7 +167,7 @@ impl<'f> Watch<'f> {
             Event::Text { part, .. } => self.check_lent(part, chunk, position, 0),
             Event::ArrayStart { .. } => self.arrays += 1,
             Event::Items(items) => {
-                let size = usize::from(items.element().bytes().expect("items are of fixed size"));
+                let size = usize::from(items.element().byte_len().expect("items are of fixed size"));
                 self.check_lent(items.bytes(), chunk, position, size);
                 assert_eq!(items.scalars().count(), items.len());
             }
@@ -182,7 +182,7 @@ impl<'f> Watch<'f> {
                 let (from, len) = (slot.offset() + *told, blocks.bytes().len() as u64);
                 assert_eq!(from + len, position, "data from another place");
                 *told += len;
-                assert!(slot.bytes().is_none_or(|bytes| *told <= bytes), "more data than the tensor has");
+                assert!(slot.byte_len().is_none_or(|bytes| *told <= bytes), "more data than the tensor has");
                 assert_eq!(blocks.byte_order(), slot.byte_order());
             }
             Event::End => {
@@ -191,7 +191,7 @@ impl<'f> Watch<'f> {
                 for slot in &self.slots {
                     let told = self.told.get(&slot.index()).copied().unwrap_or(0);
                     let dropped = self.dropped.contains(&slot.index());
-                    assert!(dropped || slot.bytes() == Some(told), "data are left out of {slot:?}");
+                    assert!(dropped || slot.byte_len() == Some(told), "data are left out of {slot:?}");
                 }
             }
             _ => {}
@@ -214,7 +214,7 @@ impl<'f> Watch<'f> {
     /// Recorded tensors lie in the data section, one behind the other.
     fn check_slots(&self) {
         let start = self.start.expect("it has been told");
-        let open = self.slots.iter().position(|slot| slot.bytes().is_none());
+        let open = self.slots.iter().position(|slot| slot.byte_len().is_none());
         assert!(open.is_none_or(|open| open + 1 == self.slots.len()), "only the last one can be open");
         if self.slots.len() == self.tensors {
             // One of unknown type may turn out to be empty.
@@ -223,18 +223,18 @@ impl<'f> Watch<'f> {
                     .slots
                     .iter()
                     .filter(|slot| counts(slot))
-                    .map(|slot| Some(slot.offset() + slot.bytes()?));
+                    .map(|slot| Some(slot.offset() + slot.byte_len()?));
                 ends.max().map_or(Some(start.offset), |end| if open.is_some() { None } else { end })
             };
-            let full = last(|slot| slot.bytes() != Some(0));
-            let any = last(|slot| slot.bytes() != Some(0) || slot.tensor_type().block_bytes().is_none());
+            let full = last(|slot| slot.byte_len() != Some(0));
+            let any = last(|slot| slot.byte_len() != Some(0) || slot.tensor_type().block_bytes().is_none());
             assert!(start.end == full || start.end == any, "the end is not that of the last tensor");
         }
         let mut end = start.offset;
         for slot in &self.slots {
-            assert!(slot.offset() >= end || slot.bytes() == Some(0), "overlap: {:?}", self.slots);
+            assert!(slot.offset() >= end || slot.byte_len() == Some(0), "overlap: {:?}", self.slots);
             assert!(slot.offset() >= start.offset);
-            let Some(bytes) = slot.bytes() else { continue };
+            let Some(bytes) = slot.byte_len() else { continue };
             end = end.max(slot.offset() + bytes);
             // An empty tensor may lie behind the last byte of data.
             assert!(bytes == 0 || start.end.is_none_or(|all| end <= all), "data behind the end");
@@ -292,7 +292,7 @@ fn check_name(name: &Name<'_>) {
     match name.as_str() {
         Some(text) => {
             assert_eq!(text.len(), name.len() as usize);
-            assert_eq!(name.hash(), name_hash(text));
+            assert_eq!(name.name_hash(), name_hash(text));
             assert!(!name.is_cut() && name == text && !text.contains('\0'));
         }
         None => assert!(name.is_cut() && name.prefix().len() < name.len() as usize),
