@@ -61,10 +61,15 @@ fn main() {
     }
     for (index, tensor_type) in TensorType::ALL.iter().enumerate() {
         let block = tensor_type.block_bytes().expect("it has a size") as usize;
-        for (flags, seed) in [(0x10, 1), (0x11, 2), (0x13, 3)] {
-            let head = [index as u8, flags, 0, 2, 6];
+        // In memory and streamed, little- and big-endian, to f32, f16 and bf16.
+        for flags in [0x10, 0x11, 0x13, 0x14, 0x17, 0x18, 0x1b] {
+            let (head, seed) = ([index as u8, flags, 0, 2, 6], flags.into());
             write("dequantize", &[&head[..], &Random::new(seed).bytes(2 * block + 1)].concat());
         }
+    }
+    for (index, (start, len)) in [(0, 1), (3, 250), (200, 100), (256, 256), (1, 0)].into_iter().enumerate() {
+        let head = [12 + index as u8, 0x1c, 0, 4, 0, start as u8, (start >> 8) as u8, len as u8, 0];
+        write("dequantize", &[&head[..], &Random::new(9).bytes(900)].concat());
     }
     write("dequantize", &[12, 0, 0, 1, 0]);
     for seed in 0..40 {

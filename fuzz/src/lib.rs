@@ -29,7 +29,6 @@ mod model;
 mod roundtrip;
 mod setup;
 mod skip;
-#[path = "../../tests/support/mod.rs"]
 pub mod support;
 mod watch;
 

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use weightstream::ByteOrder;
+
 /// How to read one type.
 pub struct Model {
     pub id: u32,
@@ -12,6 +14,20 @@ pub struct Model {
     pub numbers: Option<Vec<(usize, usize)>>,
     /// An element of a little-endian block.
     pub value: fn(&Block<'_>, usize) -> f32,
+}
+
+impl Model {
+    /// An element of a row of blocks.
+    pub fn element(&self, order: ByteOrder, src: &[u8], element: usize) -> f32 {
+        let start = element / self.elements * self.bytes;
+        let mut block = src[start..start + self.bytes].to_vec();
+        if order == ByteOrder::Big {
+            for (start, bytes) in self.numbers.iter().flatten() {
+                block[*start..start + bytes].reverse();
+            }
+        }
+        (self.value)(&Block(&block), element % self.elements)
+    }
 }
 
 /// The models of all types that have a size.
@@ -141,8 +157,33 @@ impl Block<'_> {
     }
 }
 
+/// The nearest number with `digits` binary digits and exponents from `least` on, as its bits; of two, the even one.
+fn nearest(value: f32, digits: i32, least: i32) -> u16 {
+    let infinite = (2 * (1 - least) + 1) << (digits - 1);
+    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+    if value.is_infinite() {
+        return sign | infinite as u16;
+    }
+    let magnitude = f64::from(value.abs());
+    // The exponent of an f64, of which every f32 but zero is a normal one.
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(least);
+    let unit = 2.0_f64.powi(exponent - (digits - 1));
+    let bits = ((exponent - least) << (digits - 1)) + (magnitude / unit).round_ties_even() as i32;
+    sign | bits.min(infinite) as u16
+}
+
+/// A number rounded to binary16.
+pub fn f16_bits(value: f32) -> u16 {
+    nearest(value, 11, -14)
+}
+
+/// A number rounded to bfloat16.
+pub fn bf16_bits(value: f32) -> u16 {
+    nearest(value, 8, -126)
+}
+
 /// IEEE binary16 by its definition; a NaN is a NaN.
-fn f16(bits: u16) -> f32 {
+pub fn f16(bits: u16) -> f32 {
     let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f32::from(bits & 1023));
     let magnitude = match exponent {
         0 => mantissa * power(-24),
