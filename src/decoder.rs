@@ -158,6 +158,34 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
 
     /// Says that the source jumped over `n` bytes, instead of pushing them.
     ///
+    /// ```
+    /// use std::io::{Read, Seek, SeekFrom};
+    /// use weightstream::{Decoder, Event, TensorSlot};
+    ///
+    /// let mut file = std::fs::File::open("examples/data/sample.gguf")?;
+    /// let mut decoder = Decoder::new([TensorSlot::EMPTY; 1]);
+    /// let (mut buffer, mut read, mut ended) = ([0; 512], 0, false);
+    /// while !ended {
+    ///     let count = file.read(&mut buffer)?;
+    ///     read += count;
+    ///     ended = count == 0;
+    ///     let mut input = &buffer[..count];
+    ///     while let Some(event) = decoder.decode(&mut input)? {
+    ///         match event {
+    ///             Event::Key { .. } => decoder.skip_value(),
+    ///             Event::Tensor { name, .. } if name != "output_norm.weight" => decoder.skip_tensor(),
+    ///             Event::End => ended = true,
+    ///             _ => {}
+    ///         }
+    ///     }
+    ///     decoder.advance(decoder.skippable())?;
+    ///     file.seek(SeekFrom::Start(decoder.position()))?;
+    /// }
+    /// decoder.finish()?;
+    /// assert!(read < 20_000, "of 99,680 bytes");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When `n` is more than [`skippable`](Self::skippable): then nothing has changed. Never panics.
