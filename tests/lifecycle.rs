@@ -388,7 +388,6 @@ fn check_numbers(items: &Items<'_>) {
 }
 
 #[test]
-#[cfg(target_pointer_width = "64")]
 fn sizes_stay_small() {
     assert!(size_of::<Decoder>() <= 800, "{}", size_of::<Decoder>());
     assert!(size_of::<TensorSlot>() <= 40);
