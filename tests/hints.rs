@@ -662,3 +662,22 @@ fn an_endless_rest_never_ends() {
         assert_eq!(decoder.finish(), Ok(()));
     }
 }
+
+/// A source that can jump past its own end makes a short file look whole, unless the decoder knows the size.
+#[test]
+fn a_known_size_stops_a_source_that_jumps_past_its_end() {
+    let file = Gguf::new().tensor(Tensor::new("t", 24, &[1000], vec![1; 1000])).last_padding(false).write();
+    let short = &file.bytes[..file.data_offset as usize + 10];
+    let jump_over_all = |options| {
+        let mut decoder = Decoder::with_options([], options);
+        let mut input = short;
+        while decoder.decode(&mut input)?.is_some() {}
+        decoder.advance(decoder.skippable()).unwrap();
+        while decoder.decode(&mut [].as_slice())?.is_some() {}
+        decoder.finish()
+    };
+    assert_eq!(jump_over_all(Options::new()), Ok(()), "nobody could know");
+    let error = jump_over_all(Options::new().input_bytes(short.len() as u64)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Truncated { needed: 1000, got: 10 });
+    assert_eq!((error.offset(), error.index()), (file.data_offset, Some(0)));
+}
