@@ -320,7 +320,8 @@ impl<'a> Blocks<'a> {
         self.first_element
     }
 
-    /// The blocks as they stand in the file, for those who compute on quantized weights. Never panics.
+    /// The blocks that have not been dequantized yet, as they stand in the file: for those who compute on quantized
+    /// weights. Never panics.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
