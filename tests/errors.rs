@@ -564,7 +564,12 @@ fn events_pending() {
     while let Some(event) = decoder.decode(&mut input).unwrap() {
         let needs_no_input = matches!(
             event,
-            Event::Scalar(_) | Event::ArrayEnd | Event::Text { last: true, .. } | Event::Tensor { .. }
+            // The file is one chunk, and so each array of numbers is one run.
+            Event::Scalar(_)
+                | Event::Items(_)
+                | Event::ArrayEnd
+                | Event::Text { last: true, .. }
+                | Event::Tensor { .. }
         );
         if needs_no_input {
             let error = decoder.finish().unwrap_err();

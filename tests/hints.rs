@@ -49,6 +49,76 @@ fn assert_bound(decoder: &Full, rest: &[u8], name: &str) {
     }
 }
 
+/// Right after an element that a chunk edge had cut, the next one is needed whole.
+#[test]
+fn needed_after_an_element_that_was_cut() {
+    let file = Gguf::new().entry("k", Value::array(vec![Value::U32(1), Value::U32(2)])).write();
+    let items = file.entries[0].value as usize + 12;
+    let mut decoder = full(Options::new());
+    assert!(Recording::new().push(&mut decoder, &file.bytes[..items + 3]));
+    assert_eq!(decoder.needed(), 1);
+    for (byte, after) in [(items + 3, 4), (items + 7, 0)] {
+        let skipped = if after == 0 { &file.bytes[items + 4..byte] } else { &[] };
+        assert!(Recording::new().push(&mut decoder, skipped));
+        let event = decoder.decode(&mut &file.bytes[byte..=byte]).unwrap();
+        assert!(matches!(event, Some(Event::Items(_))), "{event:?}");
+        assert_eq!(decoder.needed(), after);
+    }
+}
+
+/// In a skipped value: the rest of it, and the least that comes before the next event.
+#[test]
+fn needed_in_skipped_values_by_hand() {
+    let strings = vec![Value::text("12345678"), Value::text(""), Value::text("x")];
+    for (value, inside, rest) in [
+        (Value::text("12345678"), 8 + 3, 5),
+        (Value::U64(1), 3, 5),
+        (Value::array(vec![Value::U16(1); 4]), 12 + 3, 5),
+        (Value::array(strings), 12 + 8 + 3, 5 + 2 * 8),
+    ] {
+        let file = |more: bool, tensors: bool| {
+            let mut file = Gguf::new().entry("k", value.clone());
+            if more {
+                file = file.entry("m", Value::U8(1));
+            }
+            if tensors { file.tensor(Tensor::new("t", 24, &[1], vec![1])).write() } else { file.write() }
+        };
+        for (more, tensors, next) in [
+            (true, true, 8 + 1 + 4),
+            (true, false, 8 + 1 + 4),
+            (false, true, 8 + 4 + 4 + 8),
+            (false, false, 0),
+        ] {
+            let file = file(more, tensors);
+            let mut decoder = full(Options::new());
+            let cut = file.entries[0].value as usize + inside;
+            let skip = |decoder: &mut Full, seen: &Seen| {
+                if matches!(seen, Seen::Key { .. }) {
+                    decoder.skip_value();
+                }
+            };
+            assert!(Recording::new().push_and(&mut decoder, &file.bytes[..cut], skip));
+            assert_eq!(decoder.needed(), rest + next, "{value:?}, {more}, {tensors}");
+        }
+    }
+}
+
+/// A skip right after the head of an array of numbers may jump at once.
+#[test]
+fn a_skipped_array_of_numbers_may_be_jumped_over_at_once() {
+    let file = Gguf::new().entry("k", Value::array(vec![Value::U16(7); 9])).entry("m", Value::U8(1)).write();
+    let mut decoder = full(Options::new());
+    let mut input = &file.bytes[..];
+    while !matches!(decoder.decode(&mut input).unwrap(), Some(Event::ArrayStart { .. })) {}
+    decoder.skip_value();
+    assert_eq!(decoder.skippable(), 18);
+    decoder.advance(18).unwrap();
+    let error = decoder.finish().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::EventsPending, "the end of the value has not been seen");
+    let mut input = &input[18..];
+    assert!(matches!(decoder.decode(&mut input).unwrap(), Some(Event::Key { name, .. }) if name == "m"));
+}
+
 /// Pushes what is needed and no more, until the end.
 fn feed_as_needed(bytes: &[u8], options: Options, name: &str, check: bool) -> Recording {
     let mut decoder = full(options);
@@ -143,7 +213,8 @@ fn needed_by_hand() {
     let cases = [
         // Counts of 32 bits are possible until the version says otherwise.
         ("magic", 0, 4 + 4 + 4 + 4),
-        ("version", 8, 8 + 8),
+        ("version", 4, 4 + 4 + 4),
+        ("counts", 8, 8 + 8),
         ("tensor count", 9, 7 + 8),
         ("entry count", 17, 7),
         ("key length", key.start, 8 + 1 + 4),
@@ -155,7 +226,10 @@ fn needed_by_hand() {
         ("items", file.entries[1].value + 12, 8),
         ("an item", file.entries[1].value + 15, 5),
         ("name length", file.tensors[0].start, 8 + 4 + 4 + 8),
+        ("number of dimensions", file.tensors[0].n_dims, 4 + 4 + 8),
         ("dims", file.tensors[0].dims[0], 8 + 4 + 8),
+        ("type", file.tensors[0].type_id, 4 + 8),
+        ("offset", file.tensors[0].offset + 1, 7),
         ("padding", file.metadata_end, file.data_offset - file.metadata_end + 18),
         ("block", file.data_offset + 1, 17),
         ("padding between tensors", file.data_offset + 18, last - (file.data_offset + 18) + 1),

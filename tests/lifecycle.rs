@@ -434,3 +434,24 @@ fn a_refused_length_leaves_no_name_in_hand() {
         assert!(decoder.context().name.is_none(), "{:?}", decoder.context());
     }
 }
+
+/// Between two things the section is that of the next one.
+#[test]
+fn the_section_changes_with_the_first_event_of_the_next() {
+    let file = Gguf::new()
+        .entry("k", Value::U8(1))
+        .tensor(Tensor::new("a", 24, &[1], vec![1]))
+        .tensor(Tensor::new("b", 24, &[1], vec![1]))
+        .write();
+    let mut decoder = full(Options::new());
+    let mut input = &file.bytes[..];
+    let mut sections = Vec::new();
+    while let Some(event) = decoder.decode(&mut input).unwrap() {
+        if matches!(event, Event::Tensor { .. }) {
+            decoder.skip_tensor();
+        }
+        sections.push(decoder.context().section);
+    }
+    let (metadata, tensors, data) = (Section::Metadata, Section::Tensors, Section::Data);
+    assert_eq!(sections, [metadata, metadata, metadata, tensors, tensors, data, data]);
+}

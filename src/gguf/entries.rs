@@ -311,13 +311,8 @@ impl Machine {
                 self.begin_skip();
             }
             State::Text | State::Items => self.begin_skip(),
-            // All elements are one body: say so now, so that a source may jump over it at once.
-            State::NextElement
-                if self
-                    .value
-                    .innermost()
-                    .is_some_and(|(left, element)| *left > 0 && element.byte_len().is_some()) =>
-            {
+            // Elements of fixed size are one body: begin it now, so that a source may jump over it at once.
+            State::NextElement => {
                 // It cannot fail: an array is open.
                 let _ = self.next_element();
             }

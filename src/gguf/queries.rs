@@ -136,7 +136,7 @@ impl Machine {
             State::TensorCount => size,
             State::KeyLength => 1 + 4,
             State::Key => name.saturating_add(4),
-            State::ElementType if !self.value.skip => size,
+            State::ElementType => size,
             State::Text => self.value.remaining.min(1),
             State::Items => self.item_missing(),
             State::NameLength => LEAST_AFTER_NAME,
