@@ -755,3 +755,16 @@ fn a_known_size_stops_a_source_that_jumps_past_its_end() {
     assert_eq!(error.kind(), ErrorKind::Truncated { needed: 1000, got: 10 });
     assert_eq!((error.offset(), error.index()), (file.data_offset, Some(0)));
 }
+
+/// A tensor of which nothing has been told yet is not dropped: not even when part of its first block has come.
+#[test]
+fn a_skip_before_the_first_block_drops_nothing() {
+    let file = Gguf::new().tensor(Tensor::new("t", 8, &[32], vec![3; 34])).write();
+    let mut decoder = full(Options::new());
+    let mut told = Recording::new();
+    let (head, tail) = file.bytes.split_at(file.data_offset as usize + 5);
+    assert!(told.push(&mut decoder, head));
+    decoder.skip_tensor();
+    assert!(told.push(&mut decoder, tail));
+    assert_eq!(told.close(&decoder), whole(&file.bytes, Options::new()));
+}
