@@ -159,7 +159,7 @@ impl Machine {
         if part == 0 && before > 0 {
             return Ok(Progress::Wait);
         }
-        self.value.remaining = before.saturating_sub(as_u64(part));
+        self.pass(as_u64(part));
         let last = self.value.remaining == 0;
         if last {
             self.end_item();
@@ -256,14 +256,14 @@ impl Machine {
             }
             if run > 0 {
                 self.carry.take(input, run);
-                self.value.remaining = self.value.remaining.saturating_sub(as_u64(run));
+                self.pass(as_u64(run));
                 return Ok(Progress::Say(Token::Items { run: Lent::Chunk(run), element }));
             }
         }
         let before = self.carry.position();
         let whole = self.carry.gather(input, size);
         let taken = self.carry.position().saturating_sub(before);
-        self.value.remaining = self.value.remaining.saturating_sub(taken);
+        self.pass(taken);
         if !whole {
             return Ok(Progress::Wait);
         }
@@ -284,7 +284,7 @@ impl Machine {
 
     pub(super) fn skip(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let taken = self.carry.take_up_to(input, self.value.remaining).len();
-        self.value.remaining = self.value.remaining.saturating_sub(as_u64(taken));
+        self.pass(as_u64(taken));
         if self.value.remaining > 0 {
             return Ok(Progress::Wait);
         }
@@ -292,8 +292,8 @@ impl Machine {
         Ok(Progress::On)
     }
 
-    /// The source jumped over bytes of the body in hand.
-    pub(super) fn skip_ahead(&mut self, bytes: u64) {
+    /// Bytes of the body in hand have come, or the source jumped over them.
+    pub(super) fn pass(&mut self, bytes: u64) {
         self.value.remaining = self.value.remaining.saturating_sub(bytes);
     }
 

@@ -237,11 +237,7 @@ impl Machine {
             any_order: self.options.layout == Layout::Sparse,
             input_bytes: self.options.known_input_bytes(),
         };
-        if let Err(error) = self.data.begin(&plan, slots) {
-            self.error = error;
-            self.state = State::Failed;
-            return Err(Failed);
-        }
+        self.data.begin(&plan, slots).map_err(|error| self.end_with(error))?;
         self.state = State::Gap;
         let (end, contiguous) = (self.data.end(), !self.scattered);
         Ok(Progress::Say(Token::DataStart(DataStart { offset: start, alignment, end, contiguous })))
@@ -335,8 +331,13 @@ impl Machine {
     /// Ends the stream with an error in what is in hand.
     #[cold]
     #[inline(never)]
-    pub(super) fn fail(&mut self, kind: Fault, offset: u64) -> Failed {
-        self.error = self.error(kind, offset);
+    pub(super) fn fail(&mut self, fault: Fault, offset: u64) -> Failed {
+        self.end_with(self.error(fault, offset))
+    }
+
+    /// Ends the stream with an error.
+    fn end_with(&mut self, error: Error) -> Failed {
+        self.error = error;
         self.state = State::Failed;
         Failed
     }

@@ -98,7 +98,7 @@ impl Machine {
         }
         self.carry.jump(n);
         if self.state == State::Skip {
-            self.skip_ahead(n);
+            self.pass(n);
         }
         Ok(())
     }
