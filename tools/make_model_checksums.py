@@ -3,7 +3,8 @@
 
     <SHA-256 of the values as little-endian f32> <number of values> <name>
 
-The values come from gguf-py, so that the decoder under test does not judge itself. Needs `pip install gguf`.
+The values come from gguf-py, so that the decoder under test does not judge itself; those of Q8_1 and Q8_K, which
+gguf-py cannot decode, from the formulas of this script. Needs `pip install gguf`.
 
     make_model_checksums.py MODEL.gguf > MODEL.sha256.txt
 """
