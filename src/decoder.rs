@@ -1,5 +1,6 @@
 //! The decoder: what a caller holds.
 
+use crate::decode::{Decode, Steps};
 use crate::directory::{Directory, TensorSlot};
 use crate::error::{AdvanceError, Error};
 use crate::event::{Blocks, Context, Event, Items, Name};
@@ -69,17 +70,13 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// error. Never panics.
     pub fn decode<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let chunk: &'i [u8] = input;
-        let token = self.machine.step(input, &mut self.scratch, self.directory.as_mut())?;
-        let Some(token) = token else { return Ok(None) };
+        let Some(token) = self.step(input)? else { return Ok(None) };
         let consumed = chunk.len().checked_sub(input.len()).and_then(|used| chunk.get(..used));
-        match consumed.and_then(|consumed| self.lend(token, consumed)) {
-            Some(event) => Ok(Some(event)),
-            None => Err(self.machine.internal()),
-        }
+        self.lend(token, consumed.unwrap_or_default()).map(Some)
     }
 
-    /// The event of a token, its slices lent. `consumed` is what the step took of the chunk.
-    fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Option<Event<'a>> {
+    /// The event of a token, its slices lent. `consumed` ends with what the step took of the chunk.
+    fn event<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Option<Event<'a>> {
         let slice = |lent: Lent| match lent {
             Lent::Chunk(len) => consumed.get(consumed.len().checked_sub(len)?..),
             Lent::Carry => Some(self.machine.carry().bytes()),
@@ -224,5 +221,53 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// Begins a new file: keeps the options and forgets everything else. Never panics.
     pub fn reset(&mut self) {
         self.machine = Machine::new(*self.machine.options());
+    }
+}
+
+impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Steps for Decoder<D, SCRATCH> {
+    fn step(&mut self, input: &mut &[u8]) -> Result<Option<Token>, Error> {
+        self.machine.step(input, &mut self.scratch, self.directory.as_mut())
+    }
+
+    fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Result<Event<'a>, Error> {
+        self.event(token, consumed).ok_or_else(|| self.machine.internal())
+    }
+}
+
+impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decode for Decoder<D, SCRATCH> {
+    fn finish(&self) -> Result<(), Error> {
+        self.finish()
+    }
+
+    fn skip_value(&mut self) {
+        self.skip_value();
+    }
+
+    fn skip_tensor(&mut self) {
+        self.skip_tensor();
+    }
+
+    fn position(&self) -> u64 {
+        self.position()
+    }
+
+    fn needed(&self) -> u64 {
+        self.needed()
+    }
+
+    fn skippable(&self) -> u64 {
+        self.skippable()
+    }
+
+    fn advance(&mut self, n: u64) -> Result<(), AdvanceError> {
+        self.advance(n)
+    }
+
+    fn end(&self) -> Option<u64> {
+        self.end()
+    }
+
+    fn context(&self) -> Context<'_> {
+        self.context()
     }
 }

@@ -26,11 +26,13 @@
 mod byte_order;
 mod carry;
 mod data_section;
+mod decode;
 mod decoder;
 mod directory;
 mod error;
 mod event;
 mod gguf;
+pub mod io;
 mod name;
 mod options;
 mod placement;

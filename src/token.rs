@@ -6,7 +6,7 @@ use crate::value::{Scalar, ValueType};
 
 /// A step's result. The decoder turns it into an [`Event`](crate::Event) by lending the slices it names.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Token {
+pub enum Token {
     Header(Header),
     Key(ValueType),
     Scalar(Scalar),
@@ -22,7 +22,7 @@ pub(crate) enum Token {
 
 /// Bytes to lend.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Lent {
+pub enum Lent {
     /// The last so many bytes consumed of the caller's chunk.
     Chunk(usize),
     /// All bytes of the carry.

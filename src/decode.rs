@@ -1,0 +1,44 @@
+//! What a shell that brings the bytes may ask of a decoder, of whichever format.
+
+use crate::error::{AdvanceError, Error};
+use crate::event::{Context, Event};
+use crate::token::Token;
+
+/// A decoder, of whichever format: what the readers of [`io`](crate::io) drive. Sealed.
+pub trait Decode: Steps {
+    /// See [`Decoder::finish`](crate::Decoder::finish).
+    ///
+    /// # Errors
+    ///
+    /// When the input may not end here. Never panics.
+    fn finish(&self) -> Result<(), Error>;
+    /// See [`Decoder::skip_value`](crate::Decoder::skip_value). Never panics.
+    fn skip_value(&mut self);
+    /// See [`Decoder::skip_tensor`](crate::Decoder::skip_tensor). Never panics.
+    fn skip_tensor(&mut self);
+    /// See [`Decoder::position`](crate::Decoder::position). Never panics.
+    fn position(&self) -> u64;
+    /// See [`Decoder::needed`](crate::Decoder::needed). Never panics.
+    fn needed(&self) -> u64;
+    /// See [`Decoder::skippable`](crate::Decoder::skippable). Never panics.
+    fn skippable(&self) -> u64;
+    /// See [`Decoder::advance`](crate::Decoder::advance).
+    ///
+    /// # Errors
+    ///
+    /// When `n` is more than [`skippable`](Self::skippable). Never panics.
+    fn advance(&mut self, n: u64) -> Result<(), AdvanceError>;
+    /// See [`Decoder::end`](crate::Decoder::end). Never panics.
+    fn end(&self) -> Option<u64>;
+    /// See [`Decoder::context`](crate::Decoder::context). Never panics.
+    fn context(&self) -> Context<'_>;
+}
+
+/// [`decode`](crate::Decoder::decode) in two calls, since an event that borrows the decoder cannot be returned out of a
+/// loop. Nameable in this crate only, which is what seals [`Decode`].
+pub trait Steps {
+    /// Consumes bytes until there is something to say.
+    fn step(&mut self, input: &mut &[u8]) -> Result<Option<Token>, Error>;
+    /// The event of what the last step said. `consumed` ends with what that step took of its input.
+    fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Result<Event<'a>, Error>;
+}
