@@ -25,6 +25,7 @@
 
 mod byte_order;
 mod carry;
+mod checkpoint;
 mod data_section;
 mod decode;
 mod decoder;
@@ -42,6 +43,7 @@ mod token;
 mod value;
 
 pub use byte_order::ByteOrder;
+pub use checkpoint::CheckpointError;
 pub use decoder::Decoder;
 pub use directory::{Directory, TensorSlot};
 pub use error::{AdvanceError, DequantizeError, Error, ErrorKind, Section};
