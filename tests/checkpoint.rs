@@ -91,7 +91,7 @@ fn a_decoder_of_any_file_survives_many_reboots() {
         let (bytes, options) = (corpus_file(&name), corpus_options(&name));
         let mut decoder = full(options);
         let mut recording = Recording::new();
-        for piece in random.pieces(&bytes, 40) {
+        for piece in random.pieces(&bytes, 200) {
             if !recording.push(&mut decoder, piece) {
                 break;
             }
@@ -267,7 +267,7 @@ fn fields_of_any_value_do_no_harm() {
     let file = compact(3, false).bytes;
     let most_events = 2 * file.len() + 100;
     let mut accepted = 0;
-    for (index, checkpoint) in checkpoints().iter().enumerate().step_by(40) {
+    for (index, checkpoint) in checkpoints().iter().enumerate().step_by(90) {
         for at in 6..checkpoint.len() - 4 {
             for value in [0, 1, 4, 27, 0x7f, 0xff] {
                 let mut changed = checkpoint.clone();
@@ -289,7 +289,7 @@ fn fields_of_any_value_do_no_harm() {
             }
         }
     }
-    assert!(accepted > 500, "only {accepted} were accepted");
+    assert!(accepted > 200, "only {accepted} were accepted");
 }
 
 /// A change of the fields is a change of `VERSION`: checkpoints of an older version may lie in somebody's flash.
