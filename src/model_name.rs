@@ -8,6 +8,11 @@ const MODEL_TYPES: [&str; 2] = ["LoRA", "vocab"];
 /// Digits of each number of a shard in a file name.
 const SHARD_DIGITS: usize = 5;
 
+// What divides a name. As arrays: core's search for a single character brings code that can panic into the program.
+const DASH: [char; 1] = ['-'];
+const POINT: [char; 1] = ['.'];
+const CROSS: [char; 1] = ['x'];
+
 /// What a file name says of its model, by ggml's naming convention:
 /// `[Sidecar-]BaseName-SizeLabel[-FineTune]-Version[-Encoding][-Type][-Shard].gguf`.
 ///
@@ -55,7 +60,7 @@ impl<'a> ModelName<'a> {
         let stem = file_name.strip_suffix(EXTENSION)?;
         // What looks like a shard can be nothing else: `of` is no version.
         let (text, shard) = split_shard(stem).map_or((stem, None), |(text, shard)| (text, Some(shard)));
-        let sidecar = text.split_once('-').filter(|(first, _)| SIDECARS.contains(first));
+        let sidecar = text.split_once(DASH).filter(|(first, _)| SIDECARS.contains(first));
         // A sidecar's name may turn out to be the base name.
         let name = sidecar.and_then(|(sidecar, rest)| Self::read(Some(sidecar), rest));
         name.or_else(|| Self::read(None, text)).map(|name| Self { shard, ..name })
@@ -71,7 +76,7 @@ impl<'a> ModelName<'a> {
     /// With a size label. It never looks like a part of a base name, so that it can only stand behind the longest one.
     fn read_sized(text: &'a str, base_name: &'a str) -> Option<Self> {
         let rest = text.strip_prefix(base_name)?.strip_prefix('-')?;
-        let mut segments = rest.split('-');
+        let mut segments = rest.split(DASH);
         let size = segments.next().filter(|segment| is_size(segment))?;
         let attribute = segments.next().filter(|segment| is_attribute(segment));
         let with_attribute = attribute
@@ -116,8 +121,8 @@ impl<'a> Ending<'a> {
 
     /// The last so many segments of `text`, which are divided by dashes.
     fn read(text: &'a str, segments: usize) -> Option<Self> {
-        let before = text.rsplitn(segments.saturating_add(1), '-').nth(segments)?;
-        let mut rest = text.get(before.len()..)?.strip_prefix('-')?.split('-');
+        let before = text.rsplitn(segments.saturating_add(1), DASH).nth(segments)?;
+        let mut rest = text.get(before.len()..)?.strip_prefix('-')?.split(DASH);
         let version = rest.next().filter(|segment| is_version(segment))?;
         let (encoding, model_type) = match (rest.next(), rest.next()) {
             (None, _) => (None, None),
@@ -147,7 +152,7 @@ impl<'a> Ending<'a> {
 
 /// The most segments from the start that can be a base name, one at least.
 fn longest_base_name(text: &str) -> Option<&str> {
-    let mut segments = text.split('-');
+    let mut segments = text.split(DASH);
     let first = segments.next().filter(|segment| segment.chars().all(is_word))?;
     let more = segments.take_while(|segment| is_base_segment(segment));
     let len = more.fold(first.len(), |len, segment| len.saturating_add(1).saturating_add(segment.len()));
@@ -163,7 +168,7 @@ fn is_base_segment(segment: &str) -> bool {
 /// `7B`, `3.8B`, `8x7B`.
 fn is_size(segment: &str) -> bool {
     let Some(number) = segment.strip_suffix(|c: char| c.is_ascii_alphabetic()) else { return false };
-    match number.split_once('x') {
+    match number.split_once(CROSS) {
         Some((experts, number)) => is_digits(experts) && is_number(number),
         None => is_number(number),
     }
@@ -183,7 +188,7 @@ fn is_fine_tune(text: &str) -> bool {
 
 /// `v1`, `v1.0`, `v1.2.3`.
 fn is_version(segment: &str) -> bool {
-    segment.strip_prefix('v').is_some_and(|numbers| numbers.split('.').all(is_digits))
+    segment.strip_prefix('v').is_some_and(|numbers| numbers.split(POINT).all(is_digits))
 }
 
 fn is_encoding(segment: &str) -> bool {
@@ -194,7 +199,8 @@ fn is_encoding(segment: &str) -> bool {
 
 /// Digits, with a point between them or not.
 fn is_number(text: &str) -> bool {
-    text.split_once('.').map_or_else(|| is_digits(text), |(whole, part)| is_digits(whole) && is_digits(part))
+    text.split_once(POINT)
+        .map_or_else(|| is_digits(text), |(whole, part)| is_digits(whole) && is_digits(part))
 }
 
 fn is_digits(text: &str) -> bool {
@@ -293,8 +299,8 @@ impl fmt::Display for ShardName<'_> {
 
 /// Takes `-00003-of-00009` off the end. The numbers may be any.
 fn split_shard(stem: &str) -> Option<(&str, Shard)> {
-    let (rest, count) = stem.rsplit_once('-')?;
-    let (prefix, number) = rest.strip_suffix("-of")?.rsplit_once('-')?;
+    let (rest, count) = stem.rsplit_once(DASH)?;
+    let (prefix, number) = rest.strip_suffix("-of")?.rsplit_once(DASH)?;
     Some((prefix, Shard { number: shard_number(number)?, count: shard_number(count)? }))
 }
 
