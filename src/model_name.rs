@@ -216,7 +216,6 @@ fn is_word(c: char) -> bool {
 /// Which file of a set one is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[allow(clippy::exhaustive_structs, reason = "there is no more to a shard's place")]
 pub struct Shard {
     /// The number of the file, from 1. The key `split.no` counts from 0.
     pub number: u32,

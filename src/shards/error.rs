@@ -8,7 +8,6 @@ use crate::value::ValueType;
 /// A key that says what set a file belongs to, and where in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[allow(clippy::exhaustive_enums, reason = "the format has these three")]
 pub enum SplitKey {
     /// `split.no`: the number of the file, from 0.
     No,

@@ -185,7 +185,6 @@ impl ShardSet {
                 if let Pending::Value(key) = self.pending {
                     self.keys.set(key, value);
                 }
-                self.pending = Pending::Nothing;
             }
             Event::Tensor { .. } => self.tensors = self.tensors.saturating_add(1),
             Event::DataStart(_) => {
