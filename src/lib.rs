@@ -34,13 +34,16 @@ mod error;
 mod event;
 mod gguf;
 pub mod io;
+pub mod metadata;
 mod name;
 mod options;
 mod placement;
 pub mod quant;
+pub mod summary;
 mod tensor_type;
 mod token;
 mod value;
+pub mod vocabulary;
 
 pub use byte_order::ByteOrder;
 pub use checkpoint::CheckpointError;
