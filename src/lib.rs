@@ -22,6 +22,8 @@
 //! - [`Options`] set limits, and what may be looser than ggml's rules.
 //! - [`Error`] says what is wrong and at which offset; [`Decoder::context`] names the key or tensor in hand.
 //! - [`TensorType`] knows the size of every type, and [`quant`] the values of its blocks.
+//! - [`metadata`] keeps chosen keys in fixed memory, [`summary`] what a model is; [`vocabulary`] finds tokens. They take
+//!   events, and parse nothing.
 
 mod byte_order;
 mod carry;

@@ -41,7 +41,7 @@ const KEYS: usize = 16;
 /// All of that, with the longest architecture that is kept.
 const BYTES: usize = 640;
 
-/// Takes the events of a file in, and tells what the model is. About 1.6 KiB; a static one lies in `.bss`.
+/// Takes the events of a file in, and tells what the model is. About 1.7 KiB; a static one lies in `.bss`.
 ///
 /// ```
 /// use weightstream::summary::{Heads, Summary};
