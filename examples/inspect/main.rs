@@ -25,6 +25,7 @@ mod json;
 mod outcome;
 mod part;
 mod preview;
+mod slots;
 #[path = "../support/mod.rs"]
 mod support;
 mod text;
@@ -37,18 +38,21 @@ use std::process::ExitCode;
 use weightstream::Event;
 
 use part::Part;
+use slots::Language;
 use support::failure::{self, Failure};
 use support::shards::Shards;
 use support::source::Source;
 use support::table;
 
 const USAGE: &str = "\
-Usage: inspect [FILE|-] [--json] [--full] [--chunk BYTES]
+Usage: inspect [FILE|-] [--json|--rust-table|--c-table] [--full] [--chunk BYTES]
 
 Shows what is in a GGUF file. `-` is standard input; without FILE, a small bundled model is shown. A model in several
 files is given by its first one, NAME-00001-of-0000N.gguf, and shown as one; `-` takes any one of them by itself.
 
   --json         print one JSON object
+  --rust-table   print the tensors' places as a constant in Rust, for firmware that need not read the descriptions
+  --c-table      the same in C
   --full         print values whole: long texts and arrays are cut otherwise
   --chunk BYTES  decode in chunks of at most so many bytes, 1 to 16777216; the output is the same
   --help         print this text
@@ -60,9 +64,17 @@ const SAMPLE: &[u8] = include_bytes!("../data/sample.gguf");
 const OUTPUT_BYTES: usize = 256 * 1024;
 const MOST_CHUNK_BYTES: usize = 16 << 20;
 
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Json,
+    Table(Language),
+}
+
 struct Args {
     file: Option<OsString>,
-    json: bool,
+    form: Form,
     full: bool,
     chunk: Option<usize>,
 }
@@ -74,11 +86,13 @@ fn main() -> ExitCode {
 fn arguments() -> Result<Args, Failure> {
     use lexopt::prelude::*;
 
-    let mut args = Args { file: None, json: false, full: false, chunk: None };
+    let mut args = Args { file: None, form: Form::Text, full: false, chunk: None };
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
-            Long("json") => args.json = true,
+            Long("json") => choose(&mut args.form, Form::Json)?,
+            Long("rust-table") => choose(&mut args.form, Form::Table(Language::Rust))?,
+            Long("c-table") => choose(&mut args.form, Form::Table(Language::C))?,
             Long("full") => args.full = true,
             Long("chunk") => {
                 let bytes = parser.value()?.parse()?;
@@ -95,6 +109,14 @@ fn arguments() -> Result<Args, Failure> {
     Ok(args)
 }
 
+fn choose(form: &mut Form, chosen: Form) -> Result<(), Failure> {
+    if *form != Form::Text && *form != chosen {
+        return Err(Failure::Usage("--json, --rust-table and --c-table do not go together".into()));
+    }
+    *form = chosen;
+    Ok(())
+}
+
 fn run(args: &Args) -> Result<(), Failure> {
     let mut shards = match &args.file {
         Some(path) => Shards::of(path)?,
@@ -103,12 +125,19 @@ fn run(args: &Args) -> Result<(), Failure> {
     shards.measure()?;
     let Some(first) = open_next(&mut shards, args)? else { return Ok(()) };
     let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
-    let result = if args.json {
-        let mut report = json::Report::new(&mut out, args.full, &first);
-        show(first, &mut shards, args, &mut report)
-    } else {
-        let mut report = text::Report::new(&mut out, args.full, table::terminal_width());
-        show(first, &mut shards, args, &mut report)
+    let result = match args.form {
+        Form::Json => {
+            let mut report = json::Report::new(&mut out, args.full, &first);
+            show(first, &mut shards, args, &mut report)
+        }
+        Form::Table(language) => {
+            let mut report = slots::Report::new(&mut out, language);
+            show(first, &mut shards, args, &mut report)
+        }
+        Form::Text => {
+            let mut report = text::Report::new(&mut out, args.full, table::terminal_width());
+            show(first, &mut shards, args, &mut report)
+        }
     };
     // Also before an error is told: what was right stands above it.
     out.flush()?;
