@@ -186,6 +186,7 @@ fn tables_hold_every_tensor_of_the_corpus() {
 
 /// The table that the firmware has in its flash.
 #[path = "../../examples/firmware/src/sample_table.rs"]
+#[allow(unreachable_pub, reason = "it is a file of another crate")]
 mod sample_table;
 
 #[test]
