@@ -1,19 +1,19 @@
 //! Calls all that the library has, so that the linker finds no panic in any of it.
 //!
-//! Left out are `Display` and `Debug`, because core's numbers can panic, and `io::asynch`: the compiler puts a panic into every
-//! future, for one that is polled again after its end. The optimizer must not know what is asked, so arguments go through a
-//! black box.
+//! Left out is what formats through `core::fmt`, `Display` and `Debug`: core's numbers can panic. The optimizer must not know
+//! what is asked, so arguments go through a black box.
 
 #![no_std]
 #![no_main]
 
-use core::convert::Infallible;
-use core::hint::black_box;
+mod chip;
 
-use embedded_storage::ReadStorage;
-use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
+use core::hint::black_box;
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
+
 use static_cell::ConstStaticCell;
-use weightstream::io::{self, Events, NorFlash, Part, ReadAt, ReadError, Seekable, Storage};
+use weightstream::io::{self, Events, NorFlash, Part, ReadError, Seekable, Storage, asynch};
 use weightstream::metadata::{Key, KeyPattern, Metadata};
 use weightstream::summary::Summary;
 use weightstream::vocabulary::{FindToken, ReadToken, TOKENS};
@@ -25,6 +25,8 @@ use weightstream_firmware::board::{self, entry};
 use weightstream_firmware::console::Console;
 use weightstream_firmware::failure::Failure;
 use weightstream_firmware::sample::{EMBEDDINGS, MODEL};
+
+use chip::Chip;
 
 type Recorder = Decoder<[TensorSlot; 32]>;
 
@@ -110,7 +112,7 @@ fn decode(decoder: &mut Recorder, work: &mut Work) -> Result<u64, Failure> {
     let mut find = FindToken::new(black_box(TOKENS), black_box(b"</s>"));
     let mut read = ReadToken::new(black_box(TOKENS), black_box(7), &mut token);
     let mut events = 0_u64;
-    for piece in MODEL.chunks(black_box(500)) {
+    for piece in MODEL.chunks(500) {
         let mut input = piece;
         while let Some(event) = decoder.decode(&mut input)? {
             events = events.saturating_add(1);
@@ -272,16 +274,28 @@ fn read_sources(slot: Option<&TensorSlot>, bytes: &mut [u8], values: &mut [f32])
     let (buffer, scratch) = bytes.split_at_mut_checked(1024).unwrap_or_default();
     count(Events::new(Decoder::new([]), black_box(MODEL), buffer));
     count(Events::over(Decoder::new([]), black_box(MODEL), buffer));
-    count(Events::seeking(Decoder::new([]), Flash(0), buffer));
-    count(Events::seeking_at(Decoder::new([]), Flash(0), buffer, black_box(0)));
-    count(Events::over(Decoder::new([]), Storage::new(Flash(0)), buffer));
+    count(Events::seeking(Decoder::new([]), Chip(0), buffer));
+    count(Events::seeking_at(Decoder::new([]), Chip(0), buffer, black_box(0)));
+    count(Events::over(Decoder::new([]), Storage::new(Chip(0)), buffer));
     count(Events::over(
         Decoder::new([]),
-        Part::with_len(NorFlash::new(Flash(0)), 0, black_box(90_000)),
+        Part::with_len(NorFlash::new(Chip(0)), 0, black_box(90_000)),
         buffer,
     ));
+    finish(async {
+        let mut events = asynch::Events::seeking(Decoder::new([]), Chip(0), buffer);
+        while let Ok(Some(_)) = events.next().await {
+            events.skip_value();
+        }
+        black_box((events.decoder().position(), events.unread().len()));
+    });
     let Some(slot) = slot else { return };
-    black_box(io::read_rows(&mut Seekable::new(Flash(0)), slot, black_box(1..2), scratch, values).is_ok());
+    black_box(io::read_rows(&mut Seekable::new(Chip(0)), slot, black_box(1..2), scratch, values).is_ok());
+    finish(async {
+        let mut model = black_box(MODEL);
+        let read = asynch::read_rows(&mut model, slot, black_box(1..2), scratch, values);
+        black_box(read.await.is_ok());
+    });
 }
 
 fn count<S: io::Source>(mut events: Events<'_, Decoder, S>) {
@@ -299,74 +313,16 @@ fn count<S: io::Source>(mut events: Events<'_, Decoder, S>) {
     black_box((count, result, events.decoder().position(), events.unread().len()));
 }
 
+/// Nothing here ever waits, so a future is ready at once.
+fn finish(future: impl Future<Output = ()>) {
+    let mut context = Context::from_waker(Waker::noop());
+    black_box(matches!(pin!(future).poll(&mut context), Poll::Ready(())));
+}
+
 fn parse_names() {
     let name = black_box("Tiny-15M-v1.0-Q4_0-00001-of-00002.gguf");
     black_box((ModelName::parse(name), name_hash(name), ValueType::from_id(black_box(8))));
     if let Some(shard) = ShardName::parse(name) {
         black_box((shard.prefix(), shard.shard().is_valid(), shard.sibling(black_box(2)).is_some()));
-    }
-}
-
-/// The model as a chip that is read by its address, with a position for those who seek.
-struct Flash(u64);
-
-impl Flash {
-    fn copy(offset: u64, buffer: &mut [u8]) -> usize {
-        let Ok(count) = (&mut &*MODEL).read_at(offset, buffer);
-        count
-    }
-}
-
-impl embedded_io::ErrorType for Flash {
-    type Error = Infallible;
-}
-
-impl embedded_io::Read for Flash {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Infallible> {
-        let count = Self::copy(self.0, buffer);
-        self.0 = self.0.saturating_add(u64::try_from(count).unwrap_or(0));
-        Ok(count)
-    }
-}
-
-impl embedded_io::Seek for Flash {
-    fn seek(&mut self, to: embedded_io::SeekFrom) -> Result<u64, Infallible> {
-        let end = u64::try_from(MODEL.len()).unwrap_or(0);
-        self.0 = match to {
-            embedded_io::SeekFrom::Start(offset) => offset,
-            embedded_io::SeekFrom::End(more) => end.saturating_add_signed(more),
-            embedded_io::SeekFrom::Current(more) => self.0.saturating_add_signed(more),
-        };
-        Ok(self.0)
-    }
-}
-
-impl ReadStorage for Flash {
-    type Error = Infallible;
-
-    fn read(&mut self, address: u32, buffer: &mut [u8]) -> Result<(), Infallible> {
-        Self::copy(address.into(), buffer);
-        Ok(())
-    }
-
-    fn capacity(&self) -> usize {
-        MODEL.len()
-    }
-}
-
-impl ErrorType for Flash {
-    type Error = NorFlashErrorKind;
-}
-
-impl ReadNorFlash for Flash {
-    const READ_SIZE: usize = 16;
-
-    fn read(&mut self, address: u32, buffer: &mut [u8]) -> Result<(), NorFlashErrorKind> {
-        Self::copy(address.into(), buffer);
-        Ok(())
-    }
-
-    fn capacity(&self) -> usize {
-        MODEL.len()
     }
 }
