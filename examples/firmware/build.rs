@@ -1,5 +1,7 @@
 //! Gives the linker the memory map of the board.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a build script may panic")]
+
 use std::path::Path;
 use std::{env, fs};
 

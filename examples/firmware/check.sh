@@ -43,17 +43,23 @@ run() {
   timeout "$seconds" "$root/.ci/cross" "$target" run --quiet --release --bin "$program" -- "$@" 2>"$scratch/errors"
 }
 
+# The lines of `stream`: of each tensor, and then the bytes up to the end of the last one.
+checksums() {
+  "$CARGO_TARGET_DIR/release/examples/check" "$1" --crc | cut -d ' ' -f 1-3
+  "$CARGO_TARGET_DIR/release/examples/inspect" "$1" --json |
+    python3 -c 'import json, sys; print(max(t["offset"] + t["bytes"] for t in json.load(sys.stdin)["tensors"]), "bytes")'
+}
+
 # What the host makes of the files. Of each program, the lines that it must print.
 expect() {
   (cd "$root" && cargo build --quiet --release --example inspect --example check --example weights)
   local programs=$CARGO_TARGET_DIR/release/examples token
   ./make_model.py "$scratch/every.gguf"
-  "$programs/inspect" "$sample" --json | ./expected.py >"$scratch/expect.inspect"
-  "$programs/check" "$scratch/every.gguf" --crc | cut -d ' ' -f 1-3 >"$scratch/expect.stream"
+  "$programs/inspect" "$sample" --json | ./expected.py inspect >"$scratch/expect.inspect"
+  checksums "$scratch/every.gguf" >"$scratch/expect.stream"
   for token in 0 1 259; do
     echo "token $token"
-    "$programs/weights" "$sample" token_embd.weight --rows "$token..$((token + 1))" --format f32 |
-      od -An -v -w4 -tx4 --endian=little | tr -d ' '
+    "$programs/weights" "$sample" token_embd.weight --rows "$token..$((token + 1))" --format f32 | ./expected.py row
   done >"$scratch/expect.rows"
   cp "$scratch/expect.rows" "$scratch/expect.rows_table"
   "$programs/inspect" "$sample" --rust-table | cmp - src/sample_table.rs
@@ -61,17 +67,8 @@ expect() {
   "$programs/inspect" "$sample" --c-table | cc -std=c99 -Wall -Wextra -Werror -Wno-unused -pedantic-errors -fsyntax-only -x c - ||
     fail "the table in C does not compile"
   if [[ $gemma ]]; then
-    "$programs/check" "$gemma" --crc | cut -d ' ' -f 1-3 >"$scratch/expect.gemma"
+    checksums "$gemma" >"$scratch/expect.gemma"
   fi
-}
-
-# Of what a program printed, that which the host says too. Decimals are for people.
-comparable() {
-  case $1 in
-  stream) sed '$d' ;; # the number of bytes
-  rows | rows_table) sed 's/^\([0-9a-f]\{8\}\) .*/\1/' ;;
-  *) cat ;;
-  esac
 }
 
 # Bytes of flash and of statics: sections that are loaded, and those that are zeroed or copied at the start.
@@ -96,7 +93,7 @@ check() {
   spent=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $began }")
   # Its last line is about the stack.
   stack=$(sed -n '$s/^stack: \([0-9]*\) of .*/\1/p' "$scratch/printed")
-  sed '$d' "$scratch/printed" | comparable "$program" >"$scratch/compared"
+  sed '$d' "$scratch/printed" >"$scratch/compared"
   if [[ $expected ]]; then
     diff "$scratch/expect.$expected" "$scratch/compared" || fail "$program on $(board "$target") (>) is not what the host says (<)"
   fi
@@ -108,6 +105,7 @@ check() {
 build() {
   local target message
   for target in "${boards[@]}"; do
+    "$root/.ci/cross" "$target" clippy --quiet --release --bins -- -D warnings
     "$root/.ci/cross" "$target" build --quiet --release --bins
     # The proof that nothing panics must find what does.
     if message=$("$root/.ci/cross" "$target" build --quiet --release --bin panics --features panics 2>&1); then

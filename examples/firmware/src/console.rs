@@ -116,6 +116,7 @@ impl Console {
 }
 
 /// All that 64 bits hold, the largest first.
+#[allow(clippy::indexing_slicing, reason = "the compiler computes it")]
 const POWERS_OF_TEN: [u64; 20] = {
     let mut powers = [1; 20];
     let mut place = 19;

@@ -150,7 +150,7 @@ fn look_at(event: Event<'_>, values: &mut [f32], halves: &mut [u16]) -> Result<(
         }
         Event::Items(items) => look_at_items(&items),
         Event::Tensor { info, .. } => {
-            black_box((info.dims().len(), info.shape().rev().last(), info.elements(), info.row_elements()));
+            black_box((info.dims().len(), info.shape().next_back(), info.elements(), info.row_elements()));
             black_box((info.index(), info.data_offset(), info.byte_len()));
         }
         Event::Data(mut blocks) => {
