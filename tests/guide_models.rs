@@ -24,8 +24,7 @@ fn is_what_the_guides_read(name: &str, model: &Gguf) {
 /// 64 weights, all zero, in each of four types.
 #[test]
 fn four_types() {
-    let zeros =
-        |name: &str, type_id, data_bytes| Tensor::new(name, type_id, &[64], vec![0; data_bytes]);
+    let zeros = |name: &str, type_id, data_bytes| Tensor::new(name, type_id, &[64], vec![0; data_bytes]);
     let model = Gguf::new()
         .tensor(zeros("plain", F32, 256))
         .tensor(zeros("half", F16, 128))

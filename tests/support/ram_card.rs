@@ -88,6 +88,13 @@ pub struct NoClock;
 
 impl TimeSource for NoClock {
     fn get_timestamp(&self) -> Timestamp {
-        Timestamp { year_since_1970: 10, zero_indexed_month: 0, zero_indexed_day: 0, hours: 0, minutes: 0, seconds: 0 }
+        Timestamp {
+            year_since_1970: 10,
+            zero_indexed_month: 0,
+            zero_indexed_day: 0,
+            hours: 0,
+            minutes: 0,
+            seconds: 0,
+        }
     }
 }
