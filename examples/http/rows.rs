@@ -51,7 +51,10 @@ pub(crate) fn write(
     let mut output = Output::new(out, selection.format, rows.start, info.row_elements());
     output.begin(&shape)?;
     source.wanted().set(Wanted { until: bytes.end, end: bytes.end });
-    copy(source, bytes, info, slot, &mut output)?;
+    copy(source, bytes, info, slot, &mut output).map_err(|failure| match failure {
+        Failure::Other(what) => Failure::Other(format!("{what} (tensor \"{}\")", escape::plain(name))),
+        other => other,
+    })?;
     Ok(output.end()?)
 }
 

@@ -24,7 +24,7 @@ const FIRST_BYTES: u64 = 16 * 1024;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// Requests after a broken connection, as long as no byte comes that had not come before.
 const MOST_ATTEMPTS: u32 = 4;
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
 /// What is known of the bytes that will be wanted, as absolute offsets.
 #[derive(Clone, Copy, Debug)]
@@ -129,8 +129,9 @@ impl HttpSource {
                 let what = format!("{what}; {MOST_ATTEMPTS} attempts brought nothing new");
                 return Err(HttpError::new(offset, &what));
             }
-            if failed > 0 {
-                thread::sleep(FIRST_PAUSE * (1 << failed));
+            // Once broken, once resumed: a server that goes on breaking may need a moment.
+            if failed > 1 {
+                thread::sleep(FIRST_PAUSE * (1 << (failed - 2)));
             }
         }
     }
@@ -278,11 +279,11 @@ impl ReadAt for HttpSource {
         self.persist(offset, |source| if source.go_to(offset)? { source.take(buffer) } else { Ok(0) })
     }
 
-    /// Where nobody knows the size, it is the largest there can be: the end shows when it comes.
+    /// Where nobody knows the size, it is what has come: so no reader jumps past an end that shows only when it comes.
     fn size(&mut self) -> Result<u64, HttpError> {
         if self.identity.size.is_none() && self.body.is_none() {
             self.persist(0, |source| source.open(0))?;
         }
-        Ok(self.identity.size.unwrap_or(u64::MAX))
+        Ok(self.identity.size.unwrap_or(self.body.as_ref().map_or(0, |body| body.position)))
     }
 }

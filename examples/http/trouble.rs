@@ -17,6 +17,10 @@ pub(crate) enum Trouble {
 impl From<ureq::Error> for Trouble {
     fn from(error: ureq::Error) -> Self {
         match error {
+            // Such as a certificate that nobody vouches for.
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Self::Wrong(error.to_string())
+            }
             ureq::Error::Io(error) => Self::Broken(format!("the connection failed: {error}")),
             ureq::Error::Timeout(_) => Self::Broken("the server is silent".into()),
             ureq::Error::ConnectionFailed => Self::Broken("there is no connection".into()),

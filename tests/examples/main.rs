@@ -12,9 +12,11 @@
 )]
 
 mod check;
+mod http;
 mod inspect;
 mod promises;
 mod run;
+mod server;
 #[path = "../support/mod.rs"]
 mod support;
 mod weights;

@@ -63,7 +63,8 @@ impl Reply {
         let Some(range) = request.range.clone() else { return Self::whole(file) };
         let size = file.len();
         if range.start >= size {
-            return Self::status("416 Range Not Satisfiable").header("Content-Range", format!("bytes */{size}"));
+            return Self::status("416 Range Not Satisfiable")
+                .header("Content-Range", format!("bytes */{size}"));
         }
         let range = range.start..range.end.min(size);
         let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
@@ -83,6 +84,10 @@ impl Reply {
         self
     }
 
+    pub(crate) fn with_status(self, status: &str) -> Self {
+        Self { status: status.into(), ..self }
+    }
+
     pub(crate) fn framing(self, framing: Framing) -> Self {
         Self { framing, ..self }
     }
@@ -99,7 +104,12 @@ impl Reply {
         Self { cut: Some(body_bytes), ..self }
     }
 
-    /// Says nothing, and keeps the connection.
+    /// Says nothing more, where [`cut`](Self::cut) closes the connection, and keeps it.
+    pub(crate) fn silent_after(self, body_bytes: usize) -> Self {
+        Self { is_silent: true, cut: Some(body_bytes), ..self }
+    }
+
+    /// Says nothing at all.
     pub(crate) fn silent() -> Self {
         Self { is_silent: true, ..Self::status("") }
     }
@@ -210,11 +220,12 @@ fn serve(
             log.push(request);
             reply
         };
+        let goes_on = reply.status.is_empty() || reply.write(&mut stream)?;
         if reply.is_silent {
             // Until the client leaves.
             return reader.read(&mut [0]).map(|_| ());
         }
-        if !reply.write(&mut stream)? {
+        if !goes_on {
             return stream.shutdown(Shutdown::Both);
         }
     }
@@ -227,8 +238,7 @@ fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
         return Ok(None);
     }
     let path = line.split(' ').nth(1).unwrap().to_owned();
-    let mut request =
-        Request { number: 0, connection: 0, path, range: None, if_range: None, sent: 0 };
+    let mut request = Request { number: 0, connection: 0, path, range: None, if_range: None, sent: 0 };
     loop {
         line.clear();
         reader.read_line(&mut line)?;

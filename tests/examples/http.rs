@@ -1,0 +1,543 @@
+//! `http`, run against servers that do what servers do.
+
+use std::fs;
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use crate::run::{Run, SAMPLE, command, file, finish, run};
+use crate::server::{Framing, Reply, Request, Server};
+use crate::support::gguf_writer::{Gguf, Tensor, Value, Written};
+use crate::support::random::Random;
+
+/// What a jump is worth: more than this is never fetched in vain.
+const NEAR: usize = 64 * 1024;
+
+fn http(url: &str, args: &[&str]) -> Run {
+    let mut command = command("http", &[&[url], args].concat());
+    for proxy in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"] {
+        command.env_remove(proxy).env_remove(proxy.to_lowercase());
+    }
+    finish(&mut command, None)
+}
+
+/// What a program printed, and what it says that it took.
+struct Fetched {
+    out: Vec<u8>,
+    bytes: usize,
+    size: Option<usize>,
+    requests: usize,
+}
+
+#[track_caller]
+fn fetched(run: Run) -> Fetched {
+    assert_eq!((run.status, run.errors.lines().count()), (Some(0), 1), "{run:?}");
+    let words: Vec<String> = run.errors.split_whitespace().map(|word| word.replace(',', "")).collect();
+    let number = |index: usize| words[index].parse::<usize>().unwrap();
+    let size = (words[2] == "of").then(|| number(3));
+    let percent = size.map(|size| format!("({:.2} %)", 100.0 * number(1) as f64 / size as f64));
+    assert!(percent.is_none_or(|percent| run.errors.contains(&percent)), "{}", run.errors);
+    Fetched { out: run.out, bytes: number(1), size, requests: number(words.len() - 2) }
+}
+
+/// The one line that is said when it cannot work: with the URL, an offset and these words, and without any output.
+#[track_caller]
+fn refused(url: &str, run: Run, words: &str) {
+    assert!(run.out.is_empty(), "{}", String::from_utf8_lossy(&run.out));
+    let line = run.bad();
+    assert!(line.starts_with(&format!("http: {url}: offset ")) && line.contains(words), "{line}");
+}
+
+fn sample() -> Arc<[u8]> {
+    fs::read(SAMPLE).unwrap().into()
+}
+
+fn ranges_of(file: Arc<[u8]>) -> Server {
+    Server::start(move |request| Reply::part(&file, request))
+}
+
+/// A model as they are: a large vocabulary with scores and types, then tensors that are larger.
+fn large() -> (Written, usize) {
+    let tokens: Vec<Value> = (0..30_000).map(|n| Value::text(format!("token{n}"))).collect();
+    let scores = Value::array((0..30_000).map(|n| Value::F32(n as f32)).collect());
+    let types = Value::array(vec![Value::I32(1); 30_000]);
+    let data = Random::new(7).bytes(3_000_000);
+    let file = Gguf::new()
+        .entry("general.architecture", Value::text("llama"))
+        .entry("tokenizer.ggml.tokens", Value::array(tokens))
+        .entry("tokenizer.ggml.scores", scores)
+        .entry("tokenizer.ggml.token_type", types)
+        .entry("general.name", Value::text("large"))
+        .tensor(Tensor::new("first", 24, &[1000, 3000], data))
+        .tensor(Tensor::new("second", 24, &[8, 4], (0..32).collect()))
+        .write();
+    let jumped = 2 * 4 * 30_000;
+    (file, jumped)
+}
+
+/// The table of tensors, as `inspect` prints it.
+fn table_of(path: &str) -> String {
+    let text = run("inspect", &[path]).text();
+    let start = text.find("Tensors (").unwrap();
+    text[start..].split("\n\nTypes").next().unwrap().to_owned() + "\n"
+}
+
+/// What a server saw is what the program says, and nothing was asked for twice.
+#[track_caller]
+fn holds(fetched: &Fetched, server: &Server, size: usize) {
+    let requests = server.requests();
+    assert_eq!((fetched.bytes, fetched.requests, fetched.size), (server.sent(), requests.len(), Some(size)));
+    let ends = requests.iter().map(|request| request.range.clone().unwrap());
+    assert!(ends.is_sorted_by(|one, next| one.end <= next.start), "{requests:?}");
+}
+
+#[test]
+fn http_lists_tensors_from_the_header_alone() {
+    let server = ranges_of(sample());
+    let found = fetched(http(&server.url(), &[]));
+    let text = String::from_utf8(found.out.clone()).unwrap();
+    assert!(text.starts_with("GGUF version 3, little-endian\narchitecture: "), "{text}");
+    assert!(text.ends_with(&table_of(SAMPLE)), "{text}");
+    holds(&found, &server, 99_680);
+    assert!(found.bytes < 32 * 1024, "{}", found.bytes);
+
+    let (large, jumped) = large();
+    let server = ranges_of(large.bytes.clone().into());
+    let found = fetched(http(&server.url(), &[]));
+    let text = String::from_utf8(found.out.clone()).unwrap();
+    assert!(
+        text.starts_with("GGUF version 3, little-endian\narchitecture: llama\nname: large\n\n"),
+        "{text}"
+    );
+    assert!(text.ends_with(&table_of(&file("http_large.gguf", &large.bytes))), "{text}");
+    holds(&found, &server, large.bytes.len());
+    // Scores and types are jumped over. Behind each of the three arrays may lie what came in vain.
+    let needed = large.metadata_end as usize - jumped;
+    assert!((needed..needed + 2 * NEAR).contains(&found.bytes), "{} of {needed}", found.bytes);
+    // What is sure to be wanted is asked for at once.
+    assert!(found.requests <= 10, "{}", found.requests);
+    let connections = server.requests().iter().map(|request| request.connection).max();
+    assert_eq!(connections, Some(0), "one connection serves all requests");
+}
+
+#[test]
+fn http_prints_what_weights_prints() {
+    let server = ranges_of(sample());
+    for args in [
+        &["output_norm.weight"][..],
+        &["output_norm.weight", "--format", "npy"],
+        &["token_shift"],
+        &["blk.0.attn_q.weight", "--rows", "3..5"],
+        &["blk.0.attn_norm.weight", "--rows", "0..0"],
+        &["token_order", "--format", "f32"],
+        &["blk.0.attn_q.weigth"],
+        &["output_norm.weight", "--rows", "1..9"],
+    ] {
+        let expected = run("weights", &[&[SAMPLE], args].concat());
+        let found = http(&server.url(), &[&["--tensor"], args].concat());
+        if expected.status == Some(0) {
+            assert_eq!(fetched(found).out, expected.good(), "{args:?}");
+        } else {
+            let line =
+                expected.bad().replace(&format!("weights: {SAMPLE}"), &format!("http: {}", server.url()));
+            assert_eq!(found.bad(), line, "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn http_fetches_the_header_and_the_rows() {
+    let (large, jumped) = large();
+    let path = file("http_rows.gguf", &large.bytes);
+    let server = ranges_of(large.bytes.clone().into());
+    for (rows, bytes) in [("1500..1501", 1_000), ("0..1", 1_000), ("100..1500", 1_400_000)] {
+        let before = server.requests().len();
+        let sent_before = server.sent();
+        let found = fetched(http(&server.url(), &["--tensor", "first", "--rows", rows, "--format", "f32"]));
+        assert_eq!(found.out, run("weights", &[&path, "first", "--rows", rows, "--format", "f32"]).good());
+        assert_eq!(found.bytes, server.sent() - sent_before);
+        let requests = &server.requests()[before..];
+        assert_eq!(found.requests, requests.len());
+        let needed = large.metadata_end as usize - jumped + bytes;
+        assert!(found.bytes < needed + 2 * NEAR, "{rows}: {} of {needed}", found.bytes);
+        // Nothing behind the rows, however many there are.
+        let end =
+            large.data_offset as usize + 1_000 * rows.split("..").nth(1).unwrap().parse::<usize>().unwrap();
+        let last = requests.last().unwrap().range.clone().unwrap();
+        assert!(last.end <= end.max(large.data_offset as usize + NEAR), "{rows}: {last:?}");
+    }
+}
+
+#[test]
+fn http_streams_from_a_server_without_ranges() {
+    let (large, _) = large();
+    let path = file("http_stream.gguf", &large.bytes);
+    let expected = run("weights", &[&path, "second"]).good();
+    let bytes: Arc<[u8]> = large.bytes.clone().into();
+    for framing in [Framing::Length, Framing::Chunked, Framing::UntilClose] {
+        let bytes = Arc::clone(&bytes);
+        let server = Server::start(move |_| Reply::whole(&bytes).framing(framing));
+        let size = (framing == Framing::Length).then_some(large.bytes.len());
+        let list = fetched(http(&server.url(), &[]));
+        assert!(String::from_utf8(list.out).unwrap().ends_with(&table_of(&path)));
+        assert_eq!((list.size, list.requests), (size, 1), "{framing:?}");
+        assert!(list.bytes < large.data_offset as usize + NEAR);
+        let found = fetched(http(&server.url(), &["--tensor", "second"]));
+        assert_eq!(found.out, expected);
+        assert_eq!((found.size, found.requests), (size, 1), "{framing:?}");
+        assert!(found.bytes > large.tensors[1].data as usize);
+    }
+}
+
+#[test]
+fn http_reads_backwards_from_a_server_without_ranges() {
+    // The first bytes of the data came with the header and are gone when the rows are asked for.
+    let data = Random::new(3).bytes(100);
+    let gguf = Gguf::new().tensor(Tensor::new("t", 24, &[10, 10], data)).write();
+    let path = file("http_back.gguf", &gguf.bytes);
+    let bytes = gguf.bytes.clone();
+    let server = Server::start(move |_| Reply::whole(&bytes).framing(Framing::Chunked));
+    let found = fetched(http(&server.url(), &["--tensor", "t", "--rows", "0..2"]));
+    assert_eq!(found.out, run("weights", &[&path, "t", "--rows", "0..2"]).good());
+    assert_eq!(found.requests, 2);
+}
+
+#[test]
+fn http_resumes_where_a_connection_broke() {
+    let (large, _) = large();
+    let path = file("http_broken.gguf", &large.bytes);
+    let args = ["first", "--rows", "100..1100", "--format", "f32"];
+    let expected = run("weights", &[&[path.as_str()], &args[..]].concat()).good();
+    let file: Arc<[u8]> = large.bytes.into();
+    for seed in 0..8 {
+        let file = Arc::clone(&file);
+        let server = Server::start(move |request| {
+            let reply = Reply::part(&file, request).header("ETag", "\"one\"");
+            // One answer in two is cut, at any place: in front of the first byte, too.
+            let mut random = Random::new(seed << 32 | request.number as u64);
+            if random.one_in(2) { reply.clone().cut(random.below(reply.body_bytes())) } else { reply }
+        });
+        let found = fetched(http(&server.url(), &[&["--tensor"], &args[..]].concat()));
+        assert!(found.out == expected, "seed {seed}");
+        // Nothing came twice, and nothing that came was thrown away.
+        let requests = server.requests();
+        assert_eq!((found.bytes, found.requests), (server.sent(), requests.len()), "seed {seed}");
+        let came = requests.iter().map(|request| {
+            let start = request.range.clone().unwrap().start;
+            start..start + request.sent
+        });
+        assert!(came.is_sorted_by(|one, next| one.end <= next.start), "seed {seed}: {requests:?}");
+        assert!(requests.iter().skip(1).all(|request| request.if_range.as_deref() == Some("\"one\"")));
+    }
+}
+
+#[test]
+fn http_starts_again_where_a_server_without_ranges_broke() {
+    let (large, _) = large();
+    let path = file("http_again.gguf", &large.bytes);
+    let expected = run("weights", &[&path, "second"]).good();
+    let bytes: Arc<[u8]> = large.bytes.into();
+    for framing in [Framing::Length, Framing::Chunked] {
+        let bytes = Arc::clone(&bytes);
+        let server = Server::start(move |request| {
+            let reply = Reply::whole(&bytes).framing(framing);
+            match request.number {
+                0 => reply.cut(100_001),
+                1 => reply.cut(0),
+                2 => reply.cut(3_000_003),
+                _ => reply,
+            }
+        });
+        let found = fetched(http(&server.url(), &["--tensor", "second"]));
+        assert_eq!((found.out, found.requests), (expected.clone(), 4), "{framing:?}");
+    }
+}
+
+#[test]
+fn http_gives_up_when_nothing_new_comes() {
+    let file = sample();
+    for first in [0, 1] {
+        let file = Arc::clone(&file);
+        let server = Server::start(move |request| {
+            let reply = Reply::part(&file, request);
+            if request.number < first { reply } else { reply.cut(0) }
+        });
+        refused(
+            &server.url(),
+            http(&server.url(), &["--tensor", "token_order"]),
+            "4 attempts brought nothing new",
+        );
+        assert_eq!(server.requests().len(), first + 4);
+    }
+    // The same without ranges: what had come before is nothing new.
+    let server = Server::start(move |_| Reply::whole(&file).cut(50_000));
+    refused(
+        &server.url(),
+        http(&server.url(), &["--tensor", "token_order"]),
+        "4 attempts brought nothing new",
+    );
+    // A port that nobody listens on.
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/m", listener.local_addr().unwrap());
+    drop(listener);
+    refused(&url, http(&url, &[]), "the connection failed");
+}
+
+#[test]
+fn http_does_not_wait_for_a_silent_server() {
+    let server = Server::start(|_| Reply::silent());
+    refused(&server.url(), http(&server.url(), &["--timeout", "1"]), "the server is silent");
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[test]
+fn http_resumes_where_a_server_fell_silent() {
+    let file = sample();
+    let server = Server::start(move |request| {
+        let reply = Reply::part(&file, request);
+        if request.number == 0 { reply.silent_after(2_000) } else { reply }
+    });
+    let found = fetched(http(&server.url(), &["--tensor", "token_order", "--timeout", "1"]));
+    assert_eq!(found.out, run("weights", &[SAMPLE, "token_order"]).good());
+    let starts: Vec<usize> =
+        server.requests().iter().map(|request| request.range.clone().unwrap().start).collect();
+    assert_eq!((starts[1], found.bytes), (2_000, server.sent()));
+}
+
+#[test]
+fn http_never_mixes_two_files() {
+    let old = sample();
+    let mut changed = old.to_vec();
+    changed.iter_mut().skip(30_000).for_each(|byte| *byte ^= 1);
+    let new: Arc<[u8]> = changed.into();
+    let longer: Arc<[u8]> = [&new[..], &[0; 32]].concat().into();
+    type Tell = fn(Reply, bool) -> Reply;
+    let cases: [(&str, Tell, bool); 4] = [
+        (
+            "its ETag was \"1\", and is \"2\" now",
+            |reply, new| reply.header("ETag", ["\"1\"", "\"2\""][usize::from(new)]),
+            false,
+        ),
+        (
+            "its ETag was W/\"1\", and is W/\"2\" now",
+            |reply, new| reply.header("ETag", ["W/\"1\"", "W/\"2\""][usize::from(new)]),
+            false,
+        ),
+        (
+            "its date was ",
+            |reply, new| {
+                reply.header("Last-Modified", format!("Mon, 0{} Jun 2026 00:00:00 GMT", 1 + u8::from(new)))
+            },
+            false,
+        ),
+        ("its size was 99680, and is 99712 now", |reply, _| reply, true),
+    ];
+    for (words, tell, is_longer) in cases {
+        // The header is of the old file. One server heeds If-Range and sends the new file whole, one does not.
+        for heeds in [true, false] {
+            let (old, new) = (Arc::clone(&old), Arc::clone(if is_longer { &longer } else { &new }));
+            let server = Server::start(move |request| match request.number {
+                0 => tell(Reply::part(&old, request), false),
+                _ if heeds && request.if_range.is_some() => tell(Reply::whole(&new), true),
+                _ => tell(Reply::part(&new, request), true),
+            });
+            refused(&server.url(), http(&server.url(), &["--tensor", "token_order"]), words);
+            // No server may compare a weak tag there.
+            let mut validators = server.requests().into_iter().filter_map(|request| request.if_range);
+            assert!(!validators.any(|validator| validator.starts_with("W/")), "{words}");
+        }
+    }
+    // Copies of one file may have different dates.
+    let file = Arc::clone(&old);
+    let server = Server::start(move |request| {
+        let date = format!("Mon, 01 Jun 2026 00:00:0{} GMT", request.number % 10);
+        Reply::part(&file, request).header("ETag", "\"1\"").header("Last-Modified", date)
+    });
+    let found = fetched(http(&server.url(), &["--tensor", "token_order"]));
+    assert_eq!(found.out, run("weights", &[SAMPLE, "token_order"]).good());
+}
+
+#[test]
+fn http_refuses_answers_that_cannot_be_right() {
+    type Spoil = fn(Reply) -> Reply;
+    let cases: [(&str, Spoil); 15] = [
+        ("the server answers 404 Not Found", |_| Reply::status("404 Not Found")),
+        ("the server answers 403 Forbidden", |_| Reply::status("403 Forbidden").body(|_| b"no".to_vec())),
+        ("the server answers 500 Internal Server Error", |_| Reply::status("500 Internal Server Error")),
+        ("the server answers 204 No Content", |_| Reply::status("204 No Content")),
+        ("the server answers 416", |_| Reply::status("416 Range Not Satisfiable")),
+        ("the server answers 416", |reply| {
+            reply.header("Content-Range", "bytes */99680").with_status("416 Range Not Satisfiable")
+        }),
+        ("the server sends the range \"\"", |reply| reply.without_header("Content-Range")),
+        ("the server sends the range \"bytes 1-16384/99680\"", |reply| {
+            reply.header("Content-Range", "bytes 1-16384/99680")
+        }),
+        ("the server sends the range \"bytes 0-99679/99680\"", |reply| {
+            reply.header("Content-Range", "bytes 0-99679/99680")
+        }),
+        ("the server sends the range \"bytes 0-16383/9\"", |reply| {
+            reply.header("Content-Range", "bytes 0-16383/9")
+        }),
+        ("the server sends 16383 bytes as the range", |reply| reply.body(|body| body[1..].to_vec())),
+        ("the server sends 16385 bytes as the range", |reply| reply.body(|body| [&body[..], b"x"].concat())),
+        ("the server's answer ends 1 bytes too early", |reply| {
+            reply.framing(Framing::Chunked).body(|body| body[..body.len() - 1].to_vec())
+        }),
+        ("the server's answer is longer than it says", |reply| {
+            reply.framing(Framing::Chunked).body(|body| [&body[..], b"x"].concat())
+        }),
+        ("the server sends the file as gzip", |reply| reply.header("Content-Encoding", "gzip")),
+    ];
+    for (words, spoil) in cases {
+        let file = sample();
+        let server = Server::start(move |request| spoil(Reply::part(&file, request)));
+        refused(&server.url(), http(&server.url(), &["--tensor", "token_order"]), words);
+        assert_eq!(server.requests().len(), 1, "{words}");
+    }
+}
+
+#[test]
+fn http_does_not_take_what_follows_an_answer_for_the_next() {
+    let file = sample();
+    let server = Server::start(move |request| {
+        let reply = Reply::part(&file, request);
+        let length = reply.body_bytes().to_string();
+        reply.header("Content-Length", length).body(|body| [&body[..], b"HTTP/1.1 200 OK\r\n\r\n"].concat())
+    });
+    let found = fetched(http(&server.url(), &["--tensor", "token_order"]));
+    assert_eq!(found.out, run("weights", &[SAMPLE, "token_order"]).good());
+}
+
+#[test]
+fn http_takes_parts_that_are_shorter_than_asked_for() {
+    let file = sample();
+    let server = Server::start(move |request| {
+        let range = request.range.clone().unwrap();
+        let shorter = range.start..range.end.min(range.start + 1_000);
+        Reply::part(&file, &Request { range: Some(shorter), ..request.clone() })
+    });
+    let found = fetched(http(&server.url(), &["--tensor", "token_order"]));
+    assert_eq!(found.out, run("weights", &[SAMPLE, "token_order"]).good());
+    assert!(found.requests > 10 && found.bytes < 32 * 1024);
+}
+
+#[test]
+fn http_follows_a_redirect_once() {
+    let target = ranges_of(sample());
+    let (to, expected) = (target.url(), run("weights", &[SAMPLE, "token_order"]).good());
+    for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
+        let (before, to) = (target.requests().len(), to.clone());
+        let server = Server::start(move |_| Reply::status(status).header("Location", to.clone()));
+        let found = fetched(http(&server.url(), &["--tensor", "token_order"]));
+        assert_eq!(found.out, expected, "{status}");
+        let at_target = target.requests().len() - before;
+        assert_eq!((server.requests().len(), at_target), (1, found.requests - 1), "{status}");
+        assert!(at_target > 1);
+    }
+    // Within one server, and to a place that is good for one request only.
+    let file = sample();
+    let server = Server::start(move |request| match request.path.as_str() {
+        "/models/model.gguf" => {
+            Reply::status("302 Found").header("Location", format!("/at/{}", request.number))
+        }
+        place if place == format!("/at/{}", request.number - 1) => Reply::part(&file, request),
+        _ => Reply::status("403 Forbidden"),
+    });
+    let found = fetched(http(&server.url(), &["--tensor", "token_order"]));
+    assert_eq!((found.out, found.requests), (expected, server.requests().len()));
+    let server = Server::start(|_| Reply::status("302 Found").header("Location", "/models/model.gguf"));
+    refused(&server.url(), http(&server.url(), &[]), "too many redirects");
+}
+
+#[test]
+fn http_tells_a_bad_or_short_file() {
+    let whole = sample();
+    for len in [0, 3, 20, 5_000, 11_000] {
+        let path = file(&format!("http_short_{len}.gguf"), &whole[..len]);
+        let words = run("weights", &[&path, "token_order"]).bad().replace(&format!("weights: {path}: "), "");
+        let server = ranges_of(whole[..len].into());
+        refused(&server.url(), http(&server.url(), &["--tensor", "token_order"]), &words);
+        let bytes: Arc<[u8]> = whole[..len].into();
+        let server = Server::start(move |_| Reply::whole(&bytes).framing(Framing::Chunked));
+        refused(&server.url(), http(&server.url(), &["--tensor", "token_order"]), &words);
+    }
+    let server = ranges_of(whole[..99_000].into());
+    let line = http(&server.url(), &[]).bad();
+    assert!(line.contains("offset 99000: the file is short: it ends after 99,000 of 99,656 bytes"), "{line}");
+    refused(
+        &server.url(),
+        http(&server.url(), &["--tensor", "token_order"]),
+        "the file ends here, but goes on to 99536",
+    );
+    let server = ranges_of(fs::read("tests/data/corpus/bool_nonbinary.gguf").unwrap().into());
+    fetched(http(&server.url(), &[])); // The value is jumped over: contents are not checked.
+}
+
+#[test]
+fn http_escapes_what_files_and_servers_say() {
+    let hostile = "a\u{1b}[31m\u{202e}b";
+    let bytes = Gguf::new()
+        .entry("general.architecture", Value::text(hostile))
+        .entry("general.name", Value::text(b"\xff\x1b]0;\x07"))
+        .tensor(Tensor::new(hostile, 24, &[2], vec![1, 2]))
+        .write()
+        .bytes;
+    let server = ranges_of(bytes.into());
+    let text = String::from_utf8(fetched(http(&server.url(), &[])).out).unwrap();
+    assert_eq!(text.matches("a\\u{1b}[31m\\u{202e}b").count(), 2, "{text}");
+    assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text}");
+    let line = http("http://127.0.0.1:1/\u{1b}", &[]).bad();
+    assert!(line.starts_with("http: http://127.0.0.1:1/\\u{1b}: ") && !line.contains('\u{1b}'), "{line}");
+    let line = http(&server.url(), &["--tensor", "\u{1b}"]).bad();
+    assert!(line.contains("no tensor has the name \"\\u{1b}\""), "{line}");
+}
+
+#[test]
+fn http_tells_wrong_usage_with_status_2() {
+    for args in [
+        &[][..],
+        &["model.gguf"],
+        &["ftp://127.0.0.1/m"],
+        &["http://127.0.0.1:1/m", "second"],
+        &["http://127.0.0.1:1/m", "--rows", "0..1"],
+        &["http://127.0.0.1:1/m", "--format", "npy"],
+        &["http://127.0.0.1:1/m", "--tensor", "t", "--rows", "3..1"],
+        &["http://127.0.0.1:1/m", "--timeout", "0"],
+    ] {
+        let found = run("http", args);
+        assert_eq!((found.status, found.out.as_slice()), (Some(2), &[][..]), "{args:?}");
+        assert!(found.errors.contains("\nUsage: http "), "{args:?}: {}", found.errors);
+    }
+    assert!(run("http", &["--help"]).text().starts_with("Usage: http URL"));
+}
+
+#[cfg(feature = "legacy")]
+#[test]
+fn http_takes_one_row_of_a_real_model_with_its_header_alone() {
+    use std::io::{Read, Seek, SeekFrom};
+
+    let Some(path) = std::env::var_os("WEIGHTSTREAM_MODEL") else {
+        println!("WEIGHTSTREAM_MODEL is not set: no model to fetch");
+        return;
+    };
+    let header = run("inspect", &[std::ffi::OsStr::new("--json"), &path]).json();
+    let header_bytes = header["data_offset"].as_u64().unwrap() as usize;
+    let size = fs::metadata(&path).unwrap().len() as usize;
+    let model = path.clone();
+    let server = Server::start(move |request| {
+        let range = request.range.clone().unwrap();
+        let mut file = fs::File::open(&model).unwrap();
+        file.seek(SeekFrom::Start(range.start as u64)).unwrap();
+        let mut body = vec![0; range.end.min(size) - range.start];
+        file.read_exact(&mut body).unwrap();
+        Reply::status("206 Partial Content")
+            .header("Content-Range", format!("bytes {}-{}/{size}", range.start, range.end.min(size) - 1))
+            .body(|_| body)
+    });
+    let found = fetched(http(&server.url(), &["--tensor", "token_embd.weight", "--rows", "5..6"]));
+    let args = ["token_embd.weight", "--rows", "5..6"].map(std::ffi::OsStr::new);
+    assert_eq!(found.out, run("weights", &[&[path.as_os_str()], &args[..]].concat()).good());
+    holds(&found, &server, size);
+    println!("{} bytes in {} requests, header {header_bytes}", found.bytes, found.requests);
+    assert!(found.bytes <= header_bytes + NEAR);
+}
