@@ -69,10 +69,10 @@ fn is_strong(etag: &str) -> bool {
     !etag.starts_with("W/")
 }
 
-/// Checks the head of an answer to a request for the bytes from `start` to `end`, or for the whole file.
+/// Checks the head of an answer to a request for the bytes from a start to an end, which is not among them.
 pub(crate) fn understand<B>(
     response: &Response<B>,
-    asked: Option<(u64, u64)>,
+    asked: (u64, u64),
 ) -> Result<(Content, Identity), Trouble> {
     let headers = response.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -81,12 +81,12 @@ pub(crate) fn understand<B>(
     if let Some(coding) = text(CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
         return Err(Trouble::Wrong(format!("the server sends the file as {coding}, which nobody asked for")));
     }
-    let content = match (status, asked) {
-        (StatusCode::OK, _) => {
+    let content = match status {
+        StatusCode::OK => {
             identity.size = length(headers)?;
             Content::Whole
         }
-        (StatusCode::PARTIAL_CONTENT, Some(asked)) => {
+        StatusCode::PARTIAL_CONTENT => {
             let range = text(CONTENT_RANGE).unwrap_or_default();
             let part = part_of(&range, asked)
                 .ok_or_else(|| mismatch(&format!("sends the range {range:?}"), asked))?;
@@ -98,9 +98,9 @@ pub(crate) fn understand<B>(
             }
             Content::Part { start: part.start, end: part.end }
         }
-        (StatusCode::RANGE_NOT_SATISFIABLE, Some((start, _))) => {
+        StatusCode::RANGE_NOT_SATISFIABLE => {
             let size = text(CONTENT_RANGE).and_then(|range| range.strip_prefix("bytes */")?.parse().ok());
-            identity.size = size.filter(|size| *size <= start);
+            identity.size = size.filter(|size| *size <= asked.0);
             if identity.size.is_none() {
                 return Err(answers(status));
             }

@@ -41,10 +41,10 @@ impl Client {
         self.requests
     }
 
-    /// Asks for the bytes from `start` to `end`, which is not among them, or else for the whole file.
+    /// Asks for the bytes from `start` to `end`, which is not among them.
     pub(crate) fn get(
         &mut self,
-        range: Option<(u64, u64)>,
+        range: (u64, u64),
         validator: Option<&str>,
     ) -> Result<Response<Body>, Trouble> {
         if let Some(uri) = self.moved_to.take() {
@@ -66,15 +66,12 @@ impl Client {
     fn send(
         &mut self,
         url: &str,
-        range: Option<(u64, u64)>,
+        (start, end): (u64, u64),
         validator: Option<&str>,
     ) -> Result<Response<Body>, Trouble> {
-        let mut request = self.agent.get(url);
-        if let Some((start, end)) = range {
-            request = request.header("Range", format!("bytes={start}-{}", end - 1));
-            if let Some(validator) = validator {
-                request = request.header("If-Range", validator);
-            }
+        let mut request = self.agent.get(url).header("Range", format!("bytes={start}-{}", end - 1));
+        if let Some(validator) = validator {
+            request = request.header("If-Range", validator);
         }
         self.requests += 1;
         let response = request.call()?;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The library does no networking: this is a source of `weightstream::io` over an HTTP client. A connection that breaks is
-//! resumed; a file that changes meanwhile is an error; a server without ranges is read as a stream.
+//! resumed; a file that changes meanwhile is an error; a server without ranges is read forwards, as a stream.
 
 #![allow(
     clippy::alloc_instead_of_core,

@@ -13,7 +13,7 @@ use crate::support::tensors::Tensors;
 use crate::trouble::HttpError;
 
 /// Read at a time.
-const BUFFER_BYTES: usize = 16 * 1024;
+const BUFFER_BYTES: usize = 4 * 1024;
 /// Kept of a text.
 const MOST_TEXT_BYTES: usize = 256;
 

@@ -15,11 +15,11 @@ use crate::support::escape;
 use crate::support::progress::Progress;
 use crate::trouble::{HttpError, Trouble};
 
-/// Over fewer bytes than this it reads on: a new request takes about as long.
-const NEAR_BYTES: u64 = 64 * 1024;
-/// The first request after a jump asks for so much, and each further one for twice as much, as far as `NEAR_BYTES`:
-/// nobody may want what lies behind.
-const FIRST_BYTES: u64 = 16 * 1024;
+/// The first request after a jump asks for so much, and each further one for twice as much, up to `MOST_GUESSED`: nobody
+/// may want what lies behind.
+const FIRST_GUESS: u64 = 16 * 1024;
+/// What a new request is worth: over so much that nobody wants one may as well read on.
+const MOST_GUESSED: u64 = 64 * 1024;
 /// Most that one request asks for, even where all of it will be wanted.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// Requests after a broken connection, as long as no byte comes that had not come before.
@@ -40,7 +40,6 @@ pub(crate) struct HttpSource {
     url: String,
     client: Client,
     identity: Identity,
-    has_ranges: bool,
     body: Option<Body>,
     wanted: Rc<Cell<Wanted>>,
     /// Where the last request ended, and what the next guess is.
@@ -66,7 +65,6 @@ impl HttpSource {
             url: escape::plain(client.url()),
             client,
             identity: Identity::default(),
-            has_ranges: true,
             body: None,
             wanted: Rc::new(Cell::new(Wanted { until: 0, end: u64::MAX })),
             asked_until: 0,
@@ -160,7 +158,7 @@ impl HttpSource {
 
     /// Asks for bytes from `offset` on.
     fn open(&mut self, offset: u64) -> Result<(), Trouble> {
-        let asked = self.has_ranges.then(|| (offset, self.request_end(offset)));
+        let asked = (offset, self.request_end(offset));
         let response = self.client.get(asked, self.identity.validator())?;
         let (content, told) = understand(&response, asked)?;
         self.identity.check(told)?;
@@ -170,7 +168,6 @@ impl HttpSource {
             Content::Nothing => return Ok(()),
         };
         let is_part = content != Content::Whole;
-        self.has_ranges = is_part;
         self.asked_until = end.unwrap_or(u64::MAX);
         self.body = Some(Body { reader: response.into_body().into_reader(), position, end, is_part });
         Ok(())
@@ -178,8 +175,8 @@ impl HttpSource {
 
     /// Where a request from `offset` on ends: behind all that will be wanted for sure, and a guess further.
     fn request_end(&mut self, offset: u64) -> u64 {
-        let follows = (self.asked_until..=self.asked_until.saturating_add(NEAR_BYTES)).contains(&offset);
-        self.guess = if follows { (2 * self.guess).clamp(FIRST_BYTES, NEAR_BYTES) } else { FIRST_BYTES };
+        let follows = (self.asked_until..=self.asked_until.saturating_add(MOST_GUESSED)).contains(&offset);
+        self.guess = if follows { (2 * self.guess).clamp(FIRST_GUESS, MOST_GUESSED) } else { FIRST_GUESS };
         let Wanted { until, end } = self.wanted.get();
         let most = end.min(self.identity.size.unwrap_or(u64::MAX)).min(offset.saturating_add(MOST_BYTES));
         let wanted = until.max(offset.saturating_add(self.guess)).min(most);
@@ -187,11 +184,9 @@ impl HttpSource {
         wanted.max(offset.saturating_add(1))
     }
 
-    /// Gives the body up. A short rest is read, so that the connection can be used again.
+    /// Lets the body go. What is left of a part is on its way, so it is read: then the connection can be used again.
     fn leave(&mut self) -> Result<(), Trouble> {
-        let rest = self.body.as_ref().and_then(Body::rest_of_part);
-        if rest.is_none_or(|rest| rest > NEAR_BYTES) {
-            self.fetched += rest.unwrap_or(0);
+        if self.body.as_ref().is_some_and(|body| !body.is_part) {
             self.body = None;
         }
         let mut passed = [0; 16 * 1024];
@@ -223,10 +218,9 @@ impl HttpSource {
 }
 
 impl Body {
-    /// Whether to get to `offset` by reading on. In a stream there is no other way forwards.
+    /// Whether reading on leads to `offset`.
     fn leads_to(&self, offset: u64) -> bool {
-        let is_near = offset.checked_sub(self.position).is_some_and(|gap| !self.is_part || gap <= NEAR_BYTES);
-        is_near && self.end.is_none_or(|end| offset < end)
+        self.position <= offset && self.end.is_none_or(|end| offset < end)
     }
 
     /// Bytes that are still to come of a range.
