@@ -46,6 +46,8 @@ pub(crate) struct HttpSource {
     asked_until: u64,
     guess: u64,
     fetched: u64,
+    /// Offset behind the last byte that ever came.
+    furthest: u64,
     progress: Progress,
 }
 
@@ -70,6 +72,7 @@ impl HttpSource {
             asked_until: 0,
             guess: 0,
             fetched: 0,
+            furthest: 0,
             progress,
         }
     }
@@ -108,8 +111,9 @@ impl HttpSource {
         offset: u64,
         mut attempt: impl FnMut(&mut Self) -> Result<T, Trouble>,
     ) -> Result<T, HttpError> {
-        let (mut failed, mut furthest) = (0, offset);
+        let mut failed = 0;
         loop {
+            let furthest = self.furthest;
             let what = match attempt(self) {
                 Ok(done) => return Ok(done),
                 Err(Trouble::Wrong(what)) => {
@@ -118,11 +122,9 @@ impl HttpSource {
                 }
                 Err(Trouble::Broken(what)) => what,
             };
-            let reached = self.body.take().map_or(offset, |body| body.position);
             // To go on from there is no jump.
-            self.asked_until = reached;
-            failed = if reached > furthest { 0 } else { failed + 1 };
-            furthest = furthest.max(reached);
+            self.asked_until = self.body.take().map_or(offset, |body| body.position);
+            failed = if self.furthest > furthest { 0 } else { failed + 1 };
             if failed == MOST_ATTEMPTS {
                 let what = format!("{what}; {MOST_ATTEMPTS} attempts brought nothing new");
                 return Err(HttpError::new(offset, &what));
@@ -205,6 +207,7 @@ impl HttpSource {
         let Some(body) = &mut self.body else { return Ok(0) };
         let count = body.read(buffer)?;
         self.fetched += count as u64;
+        self.furthest = self.furthest.max(body.position);
         self.progress.update(self.fetched);
         if count == 0 {
             // A stream of unknown length has ended.
