@@ -13,6 +13,7 @@
 
 mod check;
 mod http;
+mod http_faults;
 mod inspect;
 mod promises;
 mod run;
