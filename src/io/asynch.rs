@@ -14,6 +14,7 @@ use core::ops::Range;
 
 use embedded_io_async::{Read, Seek, SeekFrom};
 
+use super::blocking::Sealed;
 use super::pump::{Next, Pump};
 use super::read_at::copy_from;
 use super::rows::Reading;
@@ -154,22 +155,27 @@ pub struct Events<'b, C, S> {
     source: S,
 }
 
-mod sealed {
-    /// Where [`Events`](super::Events) takes bytes from: a stream, or a source that jumps. Nameable in this crate only,
-    /// which seals it.
-    #[allow(async_fn_in_trait, reason = "nobody else implements it")]
-    pub trait Source {
-        /// What can go wrong.
-        type Error;
+/// How [`Events`] takes bytes from its source: [`Jumping`], or [`Forward`] for streams. Sealed: a source of your own is a
+/// [`ReadAt`].
+#[allow(async_fn_in_trait, reason = "nobody else implements it")]
+pub trait Source: Sealed {
+    /// What can go wrong.
+    type Error;
 
-        /// Reads bytes at `position` of the model. In a stream these are the next ones.
-        async fn read(&mut self, position: u64, buffer: &mut [u8]) -> Result<usize, Self::Error>;
+    /// Reads bytes at `position` of the model. In a stream these are the next ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source. Never panics, unless the source does.
+    async fn read(&mut self, position: u64, buffer: &mut [u8]) -> Result<usize, Self::Error>;
 
-        /// How many of the `skippable` bytes at `position` are jumped over instead of being read.
-        async fn jump(&mut self, position: u64, skippable: u64) -> Result<u64, Self::Error>;
-    }
+    /// How many of the `skippable` bytes at `position` are jumped over instead of being read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source. Never panics, unless the source does.
+    async fn jump(&mut self, position: u64, skippable: u64) -> Result<u64, Self::Error>;
 }
-use sealed::Source;
 
 impl<R: Read> Source for Forward<R> {
     type Error = R::Error;

@@ -46,17 +46,32 @@ pub struct Events<'b, C, S> {
     source: S,
 }
 
-/// Where [`Events`] takes bytes from: [`Forward`] or [`Jumping`]. Nameable in this crate only, which seals it.
-pub trait Source {
+/// How [`Events`] takes bytes from its source: [`Jumping`], and `Forward` for streams. Sealed: a source of your own is a
+/// [`ReadAt`].
+pub trait Source: Sealed {
     /// What can go wrong.
     type Error;
 
     /// Reads bytes at `position` of the model. In a stream these are the next ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source. Never panics, unless the source does.
     fn read(&mut self, position: u64, buffer: &mut [u8]) -> Result<usize, Self::Error>;
 
     /// How many of the `skippable` bytes at `position` are jumped over instead of being read.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source. Never panics, unless the source does.
     fn jump(&mut self, position: u64, skippable: u64) -> Result<u64, Self::Error>;
 }
+
+/// Nameable in this crate only.
+pub trait Sealed {}
+#[cfg(feature = "embedded-io")]
+impl<R> Sealed for Forward<R> {}
+impl<S> Sealed for Jumping<S> {}
 
 /// A source that is read from its start to its end: see [`Events::new`].
 #[cfg(feature = "embedded-io")]

@@ -35,7 +35,7 @@ mod std_file;
 pub use crate::decode::Decode;
 #[cfg(feature = "embedded-io")]
 pub use blocking::Forward;
-pub use blocking::{Events, Jumping};
+pub use blocking::{Events, Jumping, Source};
 pub use error::ReadError;
 #[cfg(feature = "embedded-storage")]
 pub use flash::{NorFlash, Storage};
