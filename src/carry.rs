@@ -3,7 +3,9 @@
 use heapless::Vec;
 use nom::{Err, IResult, Needed};
 
+use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::error::Fault;
+use crate::options::MAX_POSITION;
 
 /// The largest field that is parsed in one piece, in bytes.
 const FIELD_BYTES: usize = 8;
@@ -124,6 +126,18 @@ impl Carry {
             }
             self.keep(input, missing);
         }
+    }
+
+    /// The fields of a checkpoint.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.u64(&mut self.position)?;
+        within(self.position <= MAX_POSITION)?;
+        let mut len = u8::try_from(self.bytes.len()).unwrap_or(u8::MAX);
+        fields.u8(&mut len)?;
+        within(u64::from(len) <= self.position)?;
+        let _ = self.bytes.resize(usize::from(len), 0);
+        within(self.bytes.len() == usize::from(len))?;
+        fields.bytes(&mut self.bytes)
     }
 
     /// Tops the kept bytes up to `size`; true when that many are there.

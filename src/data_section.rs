@@ -1,6 +1,7 @@
 //! The data section: which recorded tensor lies where, and its bytes as whole blocks. The same for every format.
 
 use crate::carry::{Carry, as_u64};
+use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::directory::TensorSlot;
 use crate::error::{Error, Fault, Section};
 use crate::options::MAX_POSITION;
@@ -74,13 +75,46 @@ impl DataSection {
         }
     }
 
+    /// The fields of a checkpoint, but for the slots.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.u32(&mut self.recorded)?;
+        fields.u32(&mut self.cursor)?;
+        within(self.cursor <= self.recorded)?;
+        fields.u32(&mut self.partial)?;
+        fields.u32(&mut self.last_tensor)?;
+        fields.u64(&mut self.last_end)?;
+        fields.u64(&mut self.last_start)?;
+        fields.u64(&mut self.highest)?;
+        fields.u64(&mut self.unknown_plus_one)?;
+        fields.u32(&mut self.unknown_tensor)?;
+        fields.u64(&mut self.descriptions_end)?;
+        fields.u64(&mut self.start)?;
+        fields.u64(&mut self.end)?;
+        fields.u64(&mut self.element)
+    }
+
+    /// Whether these slots, and this position, go with the rest of a checkpoint.
+    pub(crate) fn is_sound(&self, slots: &[TensorSlot], scratch_bytes: usize) -> bool {
+        let slots = self.recorded(slots);
+        let cut = self.next(slots).map_or(0, block_bytes);
+        as_index(self.recorded) == slots.len()
+            && slots.iter().all(|slot| fits(slot, scratch_bytes))
+            && (self.partial == 0 || self.partial < cut)
+    }
+
+    /// Bytes of the scratch that hold the beginning of a block.
+    pub(crate) const fn partial(&self) -> u32 {
+        self.partial
+    }
+
     /// The slots that hold a tensor.
     pub(crate) fn recorded<'s>(&self, slots: &'s [TensorSlot]) -> &'s [TensorSlot] {
         slots.get(..as_index(self.recorded)).unwrap_or_default()
     }
 
-    fn recorded_mut<'s>(&self, slots: &'s mut [TensorSlot]) -> &'s mut [TensorSlot] {
-        slots.get_mut(..as_index(self.recorded)).unwrap_or_default()
+    /// The same, to be changed; `None` where there are not so many slots.
+    pub(crate) fn recorded_mut<'s>(&self, slots: &'s mut [TensorSlot]) -> Option<&'s mut [TensorSlot]> {
+        slots.get_mut(..as_index(self.recorded))
     }
 
     /// Absolute offset of the byte after the last tensor, when that is known.
@@ -121,7 +155,8 @@ impl DataSection {
         slots: &mut [TensorSlot],
     ) -> Result<(), Fault> {
         self.unknown_plus_one = 0;
-        if let Some(slot) = self.recorded_mut(slots).last_mut().filter(|slot| slot.index() == index) {
+        let recorded = self.recorded_mut(slots).unwrap_or_default();
+        if let Some(slot) = recorded.last_mut().filter(|slot| slot.index() == index) {
             slot.set_bytes(bytes);
         }
         self.count_bytes(index, start, bytes)
@@ -134,9 +169,8 @@ impl DataSection {
         slots: &mut [TensorSlot],
         scratch_bytes: usize,
     ) -> Result<(), Fault> {
-        let block_bytes = block_bytes(&slot);
-        if as_index(block_bytes) > scratch_bytes && slot.byte_len() != Some(0) {
-            let (block_bytes, scratch_bytes) = (u64::from(block_bytes), as_u64(scratch_bytes));
+        if !fits(&slot, scratch_bytes) {
+            let (block_bytes, scratch_bytes) = (u64::from(block_bytes(&slot)), as_u64(scratch_bytes));
             return Err(Fault::block_exceeds_scratch(block_bytes, scratch_bytes));
         }
         let capacity = as_u64(slots.len());
@@ -151,7 +185,7 @@ impl DataSection {
         let fault = |kind, index: u32| Error::new(kind, plan.descriptions_end, Section::Tensors, Some(index));
         self.descriptions_end = plan.descriptions_end;
         self.start = plan.start;
-        let slots = self.recorded_mut(slots);
+        let slots = self.recorded_mut(slots).unwrap_or_default();
         refuse_duplicates(slots).map_err(|(kind, index)| fault(kind, index))?;
         if plan.any_order {
             refuse_unknown_lengths(slots, plan.tensors).map_err(|(kind, index)| fault(kind, index))?;
@@ -342,6 +376,11 @@ impl DataSection {
         self.element = 0;
         self.partial = 0;
     }
+}
+
+/// Whether a block of that tensor fits in the scratch, should it be cut.
+fn fits(slot: &TensorSlot, scratch_bytes: usize) -> bool {
+    as_index(block_bytes(slot)) <= scratch_bytes || slot.byte_len() == Some(0)
 }
 
 /// Bytes of one block.

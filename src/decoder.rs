@@ -1,5 +1,7 @@
 //! The decoder: what a caller holds.
 
+use crate::carry::as_u64;
+use crate::checkpoint::{self, CheckpointError, Fields, Kind, within};
 use crate::decode::{Decode, Steps};
 use crate::directory::{Directory, TensorSlot};
 use crate::error::{AdvanceError, Error};
@@ -216,6 +218,86 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     pub fn into_parts(self) -> (D, usize) {
         let recorded = self.machine.recorded(self.directory.as_ref()).len();
         (self.directory, recorded)
+    }
+
+    /// Bytes that [`checkpoint`](Self::checkpoint) would write now; 0 after an error. It grows with the tensors that
+    /// are recorded: at most 476 bytes, 36 for each of them, and the scratch. Never panics.
+    pub fn checkpoint_bytes(&self) -> usize {
+        checkpoint::measure(&mut |fields| self.save(fields)).unwrap_or(0)
+    }
+
+    /// Writes all that a decoder needs to go on from here to the front of `out`, such as a page of flash, and returns
+    /// how many bytes that took. It holds no bytes of the input but the name in hand, or a block that was cut.
+    ///
+    /// ```
+    /// use weightstream::{Decoder, Event};
+    ///
+    /// let file = std::fs::read("examples/data/sample.gguf")?;
+    /// let mut decoder = Decoder::new([]);
+    /// let mut saved = [0; 1024];
+    /// let mut chunk = &file[..1000];
+    /// while decoder.decode(&mut chunk)?.is_some() {}
+    /// decoder.checkpoint(&mut saved)?;
+    ///
+    /// // After a reboot: a decoder that was made in the same way.
+    /// let mut decoder = Decoder::new([]);
+    /// decoder.restore(&saved)?;
+    /// assert_eq!(decoder.position(), 1000);
+    /// let mut rest = &file[1000..];
+    /// while decoder.decode(&mut rest)?.is_some_and(|event| event != Event::End) {}
+    /// decoder.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BufferTooSmall`](CheckpointError::BufferTooSmall), with [`checkpoint_bytes`](Self::checkpoint_bytes), and
+    /// [`Failed`](CheckpointError::Failed) after an error of `decode`. Never panics.
+    pub fn checkpoint(&self, out: &mut [u8]) -> Result<usize, CheckpointError> {
+        if self.machine.has_failed() {
+            return Err(CheckpointError::Failed);
+        }
+        checkpoint::save(Kind::Decoder, &mut |fields| self.save(fields), out)
+    }
+
+    /// Goes on where the decoder was that wrote this checkpoint. `bytes` begin with it; what stands behind it does not
+    /// matter. The next byte to push is the one at [`position`](Self::position), of the same file.
+    ///
+    /// The decoder must have the same options, scratch and at least as many slots as the one that wrote it.
+    ///
+    /// # Errors
+    ///
+    /// When the checkpoint was changed, is cut short or does not fit this decoder: see [`CheckpointError`]. The decoder is
+    /// then as after [`reset`](Self::reset). Never panics.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
+        let loaded = checkpoint::load(Kind::Decoder, &mut |fields| self.load(fields), bytes);
+        if loaded.is_err() {
+            self.reset();
+        }
+        loaded
+    }
+
+    fn save(&self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.same(as_u64(SCRATCH))?;
+        self.machine.clone().fields(fields)?;
+        for slot in self.machine.recorded(self.directory.as_ref()) {
+            slot.clone().fields(fields)?;
+        }
+        let used = usize::try_from(self.machine.scratch_bytes()).ok();
+        fields.lent(used.and_then(|used| self.scratch.get(..used)).unwrap_or_default())
+    }
+
+    fn load(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.same(as_u64(SCRATCH))?;
+        self.machine.fields(fields)?;
+        let slots = self.machine.recorded_mut(self.directory.as_mut()).ok_or(CheckpointError::Mismatch)?;
+        for slot in slots.iter_mut() {
+            slot.fields(fields)?;
+        }
+        within(self.machine.is_sound(SCRATCH, slots))?;
+        let used = usize::try_from(self.machine.scratch_bytes()).ok();
+        let used = used.and_then(|used| self.scratch.get_mut(..used)).ok_or(CheckpointError::OutOfRange)?;
+        fields.bytes(used)
     }
 
     /// Begins a new file: keeps the options and forgets everything else. Never panics.

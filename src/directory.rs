@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use crate::byte_order::ByteOrder;
+use crate::checkpoint::{CheckpointError, Fields};
 use crate::error::DequantizeError;
 use crate::name::name_hash;
 use crate::quant;
@@ -130,6 +131,16 @@ impl TensorSlot {
     /// panics.
     pub fn dequantize(&self, src: &mut &[u8], out: &mut [f32]) -> Result<usize, DequantizeError> {
         quant::dequantize(self.tensor_type, self.byte_order(), src, out)
+    }
+
+    /// The fields of a checkpoint.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.u64(&mut self.name_hash)?;
+        fields.u64(&mut self.offset)?;
+        fields.u64(&mut self.bytes)?;
+        fields.u64(&mut self.row)?;
+        fields.u32(&mut self.index)?;
+        self.tensor_type.fields(fields)
     }
 
     pub(crate) const fn set_offset(&mut self, offset: u64) {

@@ -1,5 +1,6 @@
 //! Keys and tensor names, read piece by piece: checked, hashed, and kept as far as the scratch reaches.
 
+use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::error::Fault;
 
 /// FNV-1a, 64 bits: the offset basis and the prime of the algorithm's published definition.
@@ -69,6 +70,19 @@ impl NameReader {
         Ok(())
     }
 
+    /// The fields of a checkpoint.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.u64(&mut self.hash)?;
+        fields.u32(&mut self.total)?;
+        fields.u32(&mut self.seen)?;
+        fields.u32(&mut self.kept)?;
+        within(self.kept <= self.seen && self.seen <= self.total)?;
+        fields.u8(&mut self.utf8.missing)?;
+        fields.u8(&mut self.utf8.low)?;
+        fields.u8(&mut self.utf8.high)?;
+        within(self.utf8.missing <= 3)
+    }
+
     /// Whether there is a name in hand.
     pub(crate) const fn is_begun(&self) -> bool {
         self.hash != 0
@@ -84,6 +98,11 @@ impl NameReader {
 
     pub(crate) const fn hash(&self) -> u64 {
         self.hash
+    }
+
+    /// Bytes of it that are in the scratch.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        u64::from(self.kept)
     }
 
     /// The text as far as it is kept.

@@ -1,5 +1,7 @@
 //! What a decoder accepts: limits and the two policies a caller may change.
 
+use crate::checkpoint::{CheckpointError, Fields};
+
 /// Limits and policies of a decoder.
 ///
 /// A limit of 0 stands for its default. Builder methods are `const`, so options can stand in a `static`:
@@ -167,6 +169,22 @@ impl Options {
     pub const fn unknown_types(mut self, policy: UnknownTypes) -> Self {
         self.unknown_types = policy;
         self
+    }
+
+    /// In a checkpoint: what goes on must have the same options.
+    pub(crate) fn fields(&self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.same(self.entries)?;
+        fields.same(self.tensors)?;
+        fields.same(self.string_bytes)?;
+        fields.same(self.array_elements)?;
+        fields.same(self.metadata_bytes)?;
+        fields.same(self.input_bytes_plus_one)?;
+        fields.same(u64::from(self.name_bytes))?;
+        fields.same(u64::from(self.alignment))?;
+        fields.same(u64::from(self.nesting))?;
+        fields.same(u64::from(self.rank))?;
+        fields.same(u64::from(self.layout as u8))?;
+        fields.same(u64::from(self.unknown_types as u8))
     }
 
     pub(crate) const fn max_name_bytes(&self) -> u64 {

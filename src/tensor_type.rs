@@ -1,5 +1,6 @@
 //! Every type a tensor can have: its id, its name, the size of its blocks, its family.
 
+use crate::checkpoint::{CheckpointError, Fields};
 use crate::{ByteOrder, DequantizeError, quant};
 use core::fmt;
 use core::ops::Range;
@@ -203,6 +204,11 @@ impl TensorType {
     /// Never panics.
     pub const fn id(self) -> u32 {
         self.0
+    }
+
+    /// The field of a checkpoint.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.u32(&mut self.0)
     }
 
     /// Dequantizes little-endian blocks that lie in memory, such as a model in flash.

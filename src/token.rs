@@ -1,6 +1,7 @@
 //! What a machine says, without a borrow: numbers, and how many bytes to lend from where.
 
 use crate::byte_order::ByteOrder;
+use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::tensor_type::TensorType;
 use crate::value::{Scalar, ValueType};
 
@@ -114,6 +115,19 @@ impl TensorInfo {
             tensor_type: TensorType::from_id(0),
             rank: 0,
         }
+    }
+
+    /// The fields of a checkpoint.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        for dim in &mut self.dims {
+            fields.u64(dim)?;
+        }
+        fields.u64(&mut self.data_offset)?;
+        fields.u64(&mut self.bytes)?;
+        fields.u32(&mut self.index)?;
+        self.tensor_type.fields(fields)?;
+        fields.u8(&mut self.rank)?;
+        within(usize::from(self.rank) <= MAX_RANK)
     }
 
     /// Appends a dimension, if there is room.

@@ -1,6 +1,7 @@
 //! The types of metadata values.
 
 use crate::byte_order::ByteOrder;
+use crate::checkpoint::{CheckpointError, Fields};
 
 /// The type of a metadata value, or of the elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +84,14 @@ impl ValueType {
     pub const fn id(self) -> u32 {
         // The discriminants are the ids.
         self as u32
+    }
+
+    /// The field of a checkpoint.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        let mut id = self.id();
+        fields.u32(&mut id)?;
+        *self = Self::from_id(id).ok_or(CheckpointError::OutOfRange)?;
+        Ok(())
     }
 
     /// The short name, such as `u32`. Never panics.

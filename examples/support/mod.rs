@@ -10,6 +10,7 @@ pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod pump;
 pub(crate) mod rows;
+pub(crate) mod shards;
 pub(crate) mod similar;
 pub(crate) mod source;
 pub(crate) mod table;

@@ -16,9 +16,8 @@ const DEFAULT_ALIGNMENT: u32 = 32;
 const MAX_COUNT: u64 = (u32::MAX - 1) as u64;
 
 /// What is read next, in the order of the file. In a state that reads a field, the carry may hold its beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum State {
-    #[default]
     Magic,
     Version,
     TensorCount,

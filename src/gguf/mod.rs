@@ -1,6 +1,8 @@
-//! GGUF: the order of the file (`machine`, with `entries`, `tensors` and `queries`) and the shape of its fields (`record`).
+//! GGUF: the order of the file (`machine`, with `entries`, `tensors` and `queries`), the shape of its fields (`record`), and what a
+//! checkpoint saves of it (`fields`).
 
 mod entries;
+mod fields;
 mod machine;
 mod queries;
 mod record;

@@ -63,6 +63,16 @@ impl Machine {
         self.data.recorded(slots)
     }
 
+    /// The slots that hold a tensor; `None` where there are not so many.
+    pub(crate) fn recorded_mut<'s>(&self, slots: &'s mut [TensorSlot]) -> Option<&'s mut [TensorSlot]> {
+        self.data.recorded_mut(slots)
+    }
+
+    /// Whether an error has been told.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.state == State::Failed
+    }
+
     /// Index of the entry or tensor in hand.
     pub(crate) fn item_index(&self, slots: &[TensorSlot]) -> Option<u32> {
         if self.state == State::Failed {
@@ -112,7 +122,7 @@ impl Machine {
     }
 
     /// Bytes of the field that the state reads; 0 where it reads none.
-    fn field_bytes(&self) -> u64 {
+    pub(super) fn field_bytes(&self) -> u64 {
         match self.state {
             State::Magic | State::Version => 4,
             State::ValueType | State::ElementType | State::Rank | State::TensorType => 4,

@@ -12,7 +12,7 @@ use crate::value::ValueType;
 
 const MAGIC: &[u8] = b"GGUF";
 /// The newest version.
-const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 3;
 /// Fewest bytes of a tensor description after the name: number of dimensions, type, offset.
 pub(super) const LEAST_AFTER_NAME: u64 = 4 + 4 + 8;
 

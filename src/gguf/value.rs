@@ -1,5 +1,6 @@
 //! The metadata value in hand, and the arrays around it: one counter a level instead of recursion.
 
+use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::options::MAX_NESTING;
 use crate::value::ValueType;
 
@@ -36,6 +37,22 @@ impl Value {
             skip: false,
             is_alignment: false,
         }
+    }
+
+    /// The fields of a checkpoint.
+    pub(super) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.u64(&mut self.total)?;
+        fields.u64(&mut self.remaining)?;
+        within(self.remaining <= self.total)?;
+        for (left, element) in self.left.iter_mut().zip(&mut self.elements) {
+            fields.u64(left)?;
+            element.fields(fields)?;
+        }
+        fields.u8(&mut self.depth)?;
+        within(self.depth <= MAX_NESTING)?;
+        self.value_type.fields(fields)?;
+        fields.bool(&mut self.skip)?;
+        fields.bool(&mut self.is_alignment)
     }
 
     /// Elements left, and their type, of the innermost open array.

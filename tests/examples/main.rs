@@ -18,6 +18,7 @@ mod inspect;
 mod promises;
 mod run;
 mod server;
+mod shards;
 #[path = "../support/mod.rs"]
 mod support;
 mod weights;

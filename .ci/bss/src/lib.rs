@@ -5,7 +5,7 @@
 
 use core::cell::UnsafeCell;
 use core::mem::size_of;
-use weightstream::{Decoder, Error, TensorSlot};
+use weightstream::{Decoder, Error, ShardSet, TensorSlot};
 
 /// A static that may change, as firmware keeps one behind a lock or a critical section.
 #[repr(transparent)]
@@ -17,6 +17,9 @@ unsafe impl<T> Sync for Shared<T> {}
 #[unsafe(no_mangle)]
 pub static DECODER: Shared<Decoder<[TensorSlot; 8]>> =
     Shared(UnsafeCell::new(Decoder::new([TensorSlot::EMPTY; 8])));
+
+#[unsafe(no_mangle)]
+pub static SHARD_SET: Shared<ShardSet> = Shared(UnsafeCell::new(ShardSet::new()));
 
 /// Brings the whole decoder into the library, so that what it needs in `.data` would show.
 ///
