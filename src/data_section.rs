@@ -263,6 +263,13 @@ impl DataSection {
         target.saturating_sub(position)
     }
 
+    /// How many of the `room` bytes from `position` on to bring at once: up to the end of the tensor in hand, or of the
+    /// next one.
+    pub(crate) fn wanted(&self, position: u64, room: u64, slots: &[TensorSlot]) -> u64 {
+        let end = self.next(slots).map_or(self.end, TensorSlot::end);
+        end.saturating_sub(position).min(room)
+    }
+
     /// Fewest bytes until there is something to say, when a tensor is in hand: its next block, or where all of it has
     /// come, the first block of the next one, or the end.
     pub(crate) fn block_missing(&self, position: u64, slots: &[TensorSlot]) -> u64 {

@@ -28,6 +28,10 @@ pub trait Decode: Steps {
     ///
     /// When `n` is more than [`skippable`](Self::skippable). Never panics.
     fn advance(&mut self, n: u64) -> Result<(), AdvanceError>;
+    /// How many of the next `room` bytes a reader should bring at once: in the data no more than up to the end of the
+    /// recorded tensor in hand or of the next one, and after the last one up to the end of the data; else all of them.
+    /// Never panics.
+    fn wanted(&self, room: u64) -> u64;
     /// See [`Decoder::end`](crate::Decoder::end). Never panics.
     fn end(&self) -> Option<u64>;
     /// See [`Decoder::context`](crate::Decoder::context). Never panics.

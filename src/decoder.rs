@@ -345,6 +345,10 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decode 
         self.advance(n)
     }
 
+    fn wanted(&self, room: u64) -> u64 {
+        self.machine.wanted(room, self.directory.as_ref())
+    }
+
     fn end(&self) -> Option<u64> {
         self.end()
     }

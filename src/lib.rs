@@ -14,10 +14,12 @@
 //!
 //! To add a value type: `ValueType`, its table and `Scalar` in `value`, an iterator of `Items` in `event`. A tensor type: a
 //! line of the table in `tensor_type` and a function in `quant`. A limit: `options`, a row of the table in `error`, and the
-//! check where `gguf` reads the number. A source of bytes: a loop around `decode`, outside of this crate if you like;
-//! where it can seek, it may jump over [`Decoder::skippable`] bytes and say so with [`Decoder::advance`].
+//! check where `gguf` reads the number. A source of bytes: an implementation of [`io::ReadAt`], or a loop around `decode`
+//! outside of this crate; where it can seek, it may jump over [`Decoder::skippable`] bytes and say so with
+//! [`Decoder::advance`].
 //!
 //! - [`Decoder`] takes the bytes and tells [`Event`]s, whose order is a grammar: see [`Event`].
+//! - [`io`] brings the bytes from streams, files, flash and slices, and reads rows.
 //! - [`TensorSlot`] and [`Directory`] record where tensors lie, to read rows of them later.
 //! - [`Options`] set limits, and what may be looser than ggml's rules.
 //! - [`Error`] says what is wrong and at which offset; [`Decoder::context`] names the key or tensor in hand.

@@ -113,6 +113,14 @@ impl Machine {
         Ok(())
     }
 
+    /// How many of the next `room` bytes to bring at once.
+    pub(crate) fn wanted(&self, room: u64, slots: &[TensorSlot]) -> u64 {
+        match self.state {
+            State::Gap | State::Blocks => self.data.wanted(self.position(), room, slots),
+            _ => room,
+        }
+    }
+
     /// Bytes of the field that the state reads; 0 where it reads none.
     pub(super) fn field_bytes(&self) -> u64 {
         match self.state {
