@@ -21,6 +21,7 @@
 //! - [`TensorSlot`] and [`Directory`] record where tensors lie, to read rows of them later.
 //! - [`Options`] set limits, and what may be looser than ggml's rules.
 //! - [`Error`] says what is wrong and at which offset; [`Decoder::context`] names the key or tensor in hand.
+//! - [`ShardSet`] checks that several files are one model; [`ModelName`] and [`ShardName`] read file names.
 //! - [`TensorType`] knows the size of every type, and [`quant`] the values of its blocks.
 //! - [`metadata`] keeps chosen keys in fixed memory, [`summary`] what a model is; [`vocabulary`] finds tokens. They take
 //!   events, and parse nothing.
@@ -37,10 +38,12 @@ mod event;
 mod gguf;
 pub mod io;
 pub mod metadata;
+mod model_name;
 mod name;
 mod options;
 mod placement;
 pub mod quant;
+mod shards;
 pub mod summary;
 mod tensor_type;
 mod token;
@@ -53,8 +56,10 @@ pub use decoder::Decoder;
 pub use directory::{Directory, TensorSlot};
 pub use error::{AdvanceError, DequantizeError, Error, ErrorKind, Section};
 pub use event::{Blocks, Context, Event, Items, Name};
+pub use model_name::{ModelName, Shard, ShardName};
 pub use name::name_hash;
 pub use options::{Layout, Options, UnknownTypes};
+pub use shards::{ShardError, ShardSet, SplitKey};
 pub use tensor_type::{Family, TensorType};
 pub use token::{DataStart, Format, Header, TensorInfo};
 pub use value::{Scalar, ValueType};

@@ -39,6 +39,11 @@ fn chunking() {
 }
 
 #[test]
+fn checkpoint() {
+    replay("checkpoint", targets::checkpoint);
+}
+
+#[test]
 fn skip() {
     replay("skip", targets::skip);
 }

@@ -1,8 +1,8 @@
-//! One file, from its first byte to its last.
+//! One model, from the first byte of its first file to the last one of its last.
 
 use std::ffi::OsStr;
 
-use weightstream::{Blocks, DataStart, DequantizeError, Event, Layout, Options, TensorType, UnknownTypes};
+use weightstream::{Blocks, DequantizeError, Event, Layout, Options, TensorType, UnknownTypes};
 
 use crate::ggml::Refusals;
 use crate::progress::Progress;
@@ -11,35 +11,34 @@ use crate::statistics::Statistics;
 use crate::support::directory::GrowingDirectory;
 use crate::support::failure::Failure;
 use crate::support::pump::{HostDecoder, Next, pump};
+use crate::support::shards::Shards;
 use crate::support::source::Source;
 use crate::support::tensors::Tensors;
 
 /// 64 KiB of values.
 const VALUES: usize = 16 * 1024;
 
+/// Checks the file, and where it is the first of several, all of them.
 pub(crate) fn check(path: &OsStr, quiet: bool) -> Result<(), Failure> {
-    let mut source = Source::open(path)?;
-    let mut options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
-    if let Some(bytes) = source.size() {
-        options = options.input_bytes(bytes);
-    }
-    let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
+    let mut shards = Shards::of(path)?;
+    let size = shards.measure()?;
     let mut check = Check {
-        report: Report::new(source.name().to_owned(), quiet),
-        progress: Progress::new(source.size(), quiet),
+        report: Report::new(shards.len(), quiet),
+        progress: Progress::new(size, quiet),
+        before: 0,
         tensors: Tensors::new(),
         refusals: Refusals::default(),
         values: vec![0.0; VALUES],
         tensor: None,
     };
-    let result = pump(&mut source, &mut decoder, |event, position| check.event(event, position));
+    let result = check.files(&mut shards);
     check.progress.clear();
     match result {
-        Ok(()) => check.end(),
+        Ok(()) => Ok(check.report.end(&check.refusals)?),
         Err(failure) => {
             // What was found before stands above what is wrong.
             check.report.flush()?;
-            Err(failure.with_tensor_name(|index| check.tensors.name(index)))
+            Err(failure)
         }
     }
 }
@@ -47,6 +46,8 @@ pub(crate) fn check(path: &OsStr, quiet: bool) -> Result<(), Failure> {
 struct Check {
     report: Report,
     progress: Progress,
+    /// Bytes of the files before the one in hand.
+    before: u64,
     tensors: Tensors<Kind>,
     refusals: Refusals,
     values: Vec<f32>,
@@ -66,27 +67,56 @@ struct InHand {
 }
 
 impl Check {
+    fn files(&mut self, shards: &mut Shards) -> Result<(), Failure> {
+        while let Some(mut source) = shards.open_next()? {
+            self.file(&mut source, shards)?;
+            shards.end_file()?;
+            self.before += source.size().unwrap_or(0);
+        }
+        shards.finish()
+    }
+
+    fn file(&mut self, source: &mut Source, shards: &mut Shards) -> Result<(), Failure> {
+        let mut options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
+        if let Some(bytes) = source.size() {
+            options = options.input_bytes(bytes);
+        }
+        let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
+        self.tensors = Tensors::new();
+        self.refusals.begin_file();
+        let name = source.name().to_owned();
+        let result = pump(source, &mut decoder, |event, position| {
+            shards.see(&event)?;
+            if let Event::DataStart(start) = event {
+                // The size of all shards is known better.
+                if shards.len() == 1 {
+                    self.progress.set_end(start.end);
+                }
+                self.data_start(&name)?;
+            }
+            self.event(event, position)
+        });
+        result.map_err(|failure| failure.with_tensor_name(|index| self.tensors.name(index)))?;
+        self.finish_tensor()
+    }
+
     fn event(&mut self, event: Event<'_>, position: u64) -> Result<Next, Failure> {
         self.refusals.see(&event);
         match event {
             Event::Tensor { name, info } => self
                 .tensors
                 .push(name, Kind { tensor_type: info.tensor_type(), is_empty: info.byte_len() == Some(0) }),
-            Event::DataStart(start) => self.data_start(start)?,
             Event::Data(blocks) => self.data(blocks)?,
-            Event::End => {
-                self.finish_tensor()?;
-                return Ok(Next::Stop);
-            }
+            Event::End => return Ok(Next::Stop),
             _ => {}
         }
-        self.progress.update(position);
+        self.progress.update(self.before + position);
         Ok(Next::Go)
     }
 
-    fn data_start(&mut self, start: DataStart) -> Result<(), Failure> {
-        self.progress.set_end(start.end);
-        self.report.begin(self.tensors.len())?;
+    fn data_start(&mut self, file: &str) -> Result<(), Failure> {
+        self.progress.clear();
+        self.report.begin(file, self.tensors.len())?;
         // Nothing comes of tensors without data.
         for (name, kind) in self.tensors.iter().filter(|(_, kind)| kind.is_empty) {
             self.report.empty(name, kind.tensor_type)?;
@@ -121,11 +151,5 @@ impl Check {
             Err(error) => self.report.not_decoded(name, &error)?,
         }
         Ok(())
-    }
-
-    /// The file is whole.
-    fn end(&mut self) -> Result<(), Failure> {
-        self.finish_tensor()?;
-        Ok(self.report.end(&self.refusals)?)
     }
 }

@@ -18,6 +18,11 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
+    /// Keys may be the same in several files.
+    pub(crate) fn begin_file(&mut self) {
+        self.keys.clear();
+    }
+
     pub(crate) fn see(&mut self, event: &Event<'_>) {
         match event {
             Event::Header(header) => {

@@ -37,7 +37,8 @@ Usage: check FILE... [--quiet]
 
 Reads GGUF files whole, dequantizes every tensor, and prints of each the number of values, the least and the greatest,
 their mean and root mean square, and how many are NaN or infinite; those count in nothing else. `-` is standard input.
-With one bad file among several, the others are still checked.
+With one bad file among several, the others are still checked. A model in several files is given by its first one,
+NAME-00001-of-0000N.gguf, and checked as one; `-` takes any one of them by itself.
 
   --quiet  print one line a file, and no progress
   --help   print this text

@@ -1,4 +1,4 @@
-//! What is printed of a file.
+//! What is printed of a model.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
@@ -18,7 +18,10 @@ const NUMBER: Align = Align::Right(8);
 pub(crate) struct Report {
     out: BufWriter<Stdout>,
     is_terminal: bool,
+    /// The first file.
     file: String,
+    /// Files of the model.
+    files: usize,
     quiet: bool,
     width: usize,
     table: Table,
@@ -30,7 +33,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(file: String, quiet: bool) -> Self {
+    pub(crate) fn new(files: usize, quiet: bool) -> Self {
         let (stdout, width) = (io::stdout(), terminal_width());
         let mut columns = vec![Align::Left(7), Align::Right(12), NUMBER, NUMBER, NUMBER, NUMBER];
         if width < WIDE {
@@ -39,7 +42,8 @@ impl Report {
         Self {
             is_terminal: stdout.is_terminal(),
             out: BufWriter::new(stdout),
-            file,
+            file: String::new(),
+            files,
             quiet,
             width,
             table: Table::new(width, 56, &columns),
@@ -51,13 +55,20 @@ impl Report {
         }
     }
 
-    /// The descriptions have been read.
-    pub(crate) fn begin(&mut self, tensors: usize) -> io::Result<()> {
-        self.tensors = tensors;
+    /// The descriptions of a file have been read.
+    pub(crate) fn begin(&mut self, file: &str, tensors: usize) -> io::Result<()> {
+        self.tensors += tensors;
+        let is_first = self.file.is_empty();
+        if is_first {
+            self.file = file.to_owned();
+        }
         if self.quiet {
             return Ok(());
         }
-        writeln!(self.out, "{}\n", self.file)?;
+        if !is_first {
+            writeln!(self.out)?;
+        }
+        writeln!(self.out, "{file}\n")?;
         self.row("tensor", "type", ["values", "min", "max", "mean", "rms"])
     }
 
@@ -127,14 +138,18 @@ impl Report {
         self.table.note(&mut self.out, &escape::plain(name), &format!("not decoded: {reason}"))
     }
 
-    /// The file is whole.
+    /// The model is whole.
     pub(crate) fn end(&mut self, refusals: &Refusals) -> io::Result<()> {
         if !self.quiet {
             writeln!(self.out)?;
         }
         let tensors =
             if self.tensors == 1 { "1 tensor".into() } else { plural(self.tensors as u64, "tensors") };
-        let mut line = format!("{}: whole; {tensors}, {}", self.file, plural(self.values, "values"));
+        let mut line = format!("{}: whole; ", self.file);
+        if self.files > 1 {
+            line += &format!("{}, ", plural(self.files as u64, "files"));
+        }
+        line += &format!("{tensors}, {}", plural(self.values, "values"));
         if self.not_decoded > 0 {
             line += &format!(", {} not decoded", grouped(self.not_decoded));
         }

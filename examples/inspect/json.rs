@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use weightstream::{ByteOrder, Event, Format, Items, TensorInfo};
+use weightstream::{ByteOrder, Event, Format, Items};
 
 use crate::Show;
-use crate::outcome::Outcome;
+use crate::part::Part;
 use crate::support::failure::Failure;
 use crate::support::source::Source;
-use crate::support::tensors::Tensors;
 use crate::support::utf8::{Piece, Utf8};
 use crate::support::{escape, number};
 
@@ -205,25 +204,56 @@ impl<W: Write> Show for Report<W> {
         Ok(())
     }
 
-    fn end(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> Result<(), Failure> {
+    fn end(&mut self, parts: &[Part]) -> Result<(), Failure> {
         let out = &mut self.out;
         out.write_all(if self.entries == 0 { b"],\n" } else { b"\n],\n" })?;
+        match parts {
+            [Part { outcome, .. }] => {
+                let data = &outcome.data;
+                writeln!(out, "\"alignment\": {},\n\"data_offset\": {},", data.alignment, data.offset)?;
+                writeln!(out, "\"file_size\": {},", outcome.expected)?;
+            }
+            parts => files(out, parts)?,
+        }
+        tensors(out, parts)?;
+        Ok(())
+    }
+}
+
+/// The files of a model in several ones.
+fn files(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
+    out.write_all(b"\"shards\": [")?;
+    for (index, Part { file, outcome, .. }) in parts.iter().enumerate() {
+        out.write_all(if index == 0 { b"\n  {\"file\": " } else { b",\n  {\"file\": " })?;
+        string(out, file)?;
         let data = &outcome.data;
-        writeln!(out, "\"alignment\": {},\n\"data_offset\": {},", data.alignment, data.offset)?;
-        write!(out, "\"file_size\": {},\n\"tensors\": [", outcome.expected)?;
+        write!(out, ", \"alignment\": {}, \"data_offset\": {}, ", data.alignment, data.offset)?;
+        write!(out, "\"file_size\": {}}}", outcome.expected)?;
+    }
+    out.write_all(b"\n],\n")
+}
+
+fn tensors(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
+    out.write_all(b"\"tensors\": [")?;
+    let mut separator: &[u8] = b"";
+    for (index, Part { tensors, outcome, .. }) in parts.iter().enumerate() {
         for (name, info) in tensors.iter() {
-            out.write_all(if info.index() == 0 { b"\n  {\"name\": " } else { b",\n  {\"name\": " })?;
+            out.write_all(separator)?;
+            separator = b",";
+            out.write_all(b"\n  {\"name\": ")?;
             string(out, name)?;
             write!(out, ", \"type\": \"{}\", \"dims\": {:?}, ", info.tensor_type(), info.dims())?;
+            if parts.len() > 1 {
+                write!(out, "\"shard\": {}, ", index + 1)?;
+            }
             write!(out, "\"offset\": {}, \"bytes\": ", outcome.offset(info.index()))?;
             match outcome.bytes(info.index()) {
                 Some(bytes) => write!(out, "{bytes}}}")?,
                 None => out.write_all(b"null}")?,
             }
         }
-        out.write_all(if tensors.len() == 0 { b"]\n}\n" } else { b"\n]\n}\n" })?;
-        Ok(())
     }
+    out.write_all(if separator.is_empty() { b"]\n}\n" } else { b"\n]\n}\n" })
 }
 
 fn endian(order: ByteOrder) -> &'static str {

@@ -23,6 +23,7 @@
 
 mod json;
 mod outcome;
+mod part;
 mod preview;
 #[path = "../support/mod.rs"]
 mod support;
@@ -33,19 +34,19 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use weightstream::{DataStart, Event, Layout, Options, TensorInfo, UnknownTypes};
+use weightstream::Event;
 
-use outcome::Outcome;
+use part::Part;
 use support::failure::{self, Failure};
-use support::pump::{HostDecoder, Next, pump};
+use support::shards::Shards;
 use support::source::Source;
-use support::tensors::Tensors;
-use support::{directory::GrowingDirectory, table};
+use support::table;
 
 const USAGE: &str = "\
 Usage: inspect [FILE|-] [--json] [--full] [--chunk BYTES]
 
-Shows what is in a GGUF file. `-` is standard input; without FILE, a small bundled model is shown.
+Shows what is in a GGUF file. `-` is standard input; without FILE, a small bundled model is shown. A model in several
+files is given by its first one, NAME-00001-of-0000N.gguf, and shown as one; `-` takes any one of them by itself.
 
   --json         print one JSON object
   --full         print values whole: long texts and arrays are cut otherwise
@@ -95,54 +96,50 @@ fn arguments() -> Result<Args, Failure> {
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
-    let mut source = match &args.file {
-        Some(path) => Source::open(path)?,
-        None => Source::bundled("sample.gguf", SAMPLE),
+    let mut shards = match &args.file {
+        Some(path) => Shards::of(path)?,
+        None => Shards::single(Source::bundled("sample.gguf", SAMPLE)),
     };
-    if let Some(bytes) = args.chunk {
-        source.set_chunk_bytes(bytes);
-    }
+    shards.measure()?;
+    let Some(first) = open_next(&mut shards, args)? else { return Ok(()) };
     let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
     let result = if args.json {
-        let mut report = json::Report::new(&mut out, args.full, &source);
-        show(&mut source, &mut report)
+        let mut report = json::Report::new(&mut out, args.full, &first);
+        show(first, &mut shards, args, &mut report)
     } else {
         let mut report = text::Report::new(&mut out, args.full, table::terminal_width());
-        show(&mut source, &mut report)
+        show(first, &mut shards, args, &mut report)
     };
     // Also before an error is told: what was right stands above it.
     out.flush()?;
     result
 }
 
-/// Who writes what there is to see.
-trait Show {
-    /// An event before the data, other than a tensor.
-    fn event(&mut self, event: Event<'_>, position: u64) -> Result<(), Failure>;
-    /// All that is known at the end.
-    fn end(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> Result<(), Failure>;
+fn open_next(shards: &mut Shards, args: &Args) -> Result<Option<Source>, Failure> {
+    let mut source = shards.open_next()?;
+    if let (Some(source), Some(bytes)) = (&mut source, args.chunk) {
+        source.set_chunk_bytes(bytes);
+    }
+    Ok(source)
 }
 
-fn show(source: &mut Source, report: &mut impl Show) -> Result<(), Failure> {
-    let options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
-    let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
-    let mut tensors = Tensors::new();
-    let mut data: Option<DataStart> = None;
-    pump(source, &mut decoder, |event, position| {
-        match event {
-            Event::Tensor { name, info } => tensors.push(name, *info),
-            Event::DataStart(start) => {
-                data = Some(start);
-                return Ok(Next::Stop);
-            }
-            event => report.event(event, position)?,
-        }
-        Ok(Next::Go)
-    })
-    .map_err(|failure| failure.with_tensor_name(|index| tensors.name(index)))?;
-    let Some(data) = data else { return Err(Failure::Other("no data section".into())) };
-    let size = source.measure()?;
-    let outcome = Outcome::new(data, size, decoder.directory());
-    report.end(&tensors, &outcome)?;
-    outcome.verdict(source.name(), &tensors)
+/// Who writes what there is to see.
+trait Show {
+    /// An event of the first file, before its tensors.
+    fn event(&mut self, event: Event<'_>, position: u64) -> Result<(), Failure>;
+    /// All that is known at the end of all files.
+    fn end(&mut self, parts: &[Part]) -> Result<(), Failure>;
+}
+
+fn show(first: Source, shards: &mut Shards, args: &Args, report: &mut impl Show) -> Result<(), Failure> {
+    let (mut parts, mut next) = (Vec::new(), Some(first));
+    while let Some(mut source) = next {
+        // The metadata of a model are those of its first file.
+        let report = if parts.is_empty() { Some(&mut *report) } else { None };
+        parts.push(Part::read(&mut source, shards, report)?);
+        next = open_next(shards, args)?;
+    }
+    shards.finish()?;
+    report.end(&parts)?;
+    parts.iter().try_for_each(Part::verdict)
 }

@@ -39,7 +39,13 @@ impl Outcome {
         slot.byte_len().or_else(|| self.expected.checked_sub(slot.offset()))
     }
 
-    /// Whether the file is as long as it should be.
+    /// Padding after the last tensor is no difference.
+    pub(crate) fn is_expected_size(&self) -> bool {
+        let padded = self.expected.next_multiple_of(self.data.alignment.into());
+        (self.expected..=padded).contains(&self.size)
+    }
+
+    /// Whether the file is as long as it should be, or else an error.
     pub(crate) fn verdict(&self, file: &str, tensors: &Tensors<TensorInfo>) -> Result<(), Failure> {
         if self.size >= self.expected {
             return Ok(());

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use weightstream::{ByteOrder, Event, Format, Header, Items, Scalar, TensorInfo, ValueType};
+use weightstream::{ByteOrder, Event, Format, Header, Items, Scalar, ValueType};
 
 use crate::outcome::Outcome;
+use crate::part::Part;
 use crate::preview::Preview;
 use crate::support::escape;
 use crate::support::failure::Failure;
 use crate::support::number::{self, grouped};
 use crate::support::table::{Align, Table};
-use crate::support::tensors::Tensors;
 use crate::support::utf8::{Piece, Utf8};
 use crate::{Show, totals};
 
@@ -159,25 +159,54 @@ impl<W: Write> Report<W> {
         self.end_element()
     }
 
-    fn tensors(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> io::Result<()> {
-        if tensors.len() == 0 {
+    fn tensors(&mut self, parts: &[Part]) -> io::Result<()> {
+        let count: usize = parts.iter().map(|part| part.tensors.len()).sum();
+        if count == 0 {
             return writeln!(self.out, "\nNo tensors");
         }
-        writeln!(self.out, "\nTensors ({})\n", grouped(tensors.len() as u64))?;
+        writeln!(self.out, "\nTensors ({})\n", grouped(count as u64))?;
+        let is_sharded = parts.len() > 1;
         let is_wide = self.width >= 100;
         let mut columns = vec![Align::Left(7), Align::Left(if is_wide { 27 } else { 21 }), Align::Right(14)];
+        columns.extend(is_sharded.then_some(Align::Right(5)));
         columns.extend(is_wide.then_some(Align::Right(17)));
         let table = Table::new(self.width, 56, &columns);
-        table.row(&mut self.out, &["name", "type", "dims", "bytes", "offset"])?;
-        for (name, info) in tensors.iter() {
-            let dims: Vec<String> = info.dims().iter().map(u64::to_string).collect();
-            let dims = if dims.is_empty() { "scalar".into() } else { dims.join(" × ") };
-            let bytes = outcome.bytes(info.index()).map_or_else(|| "?".into(), grouped);
-            let (name, type_name) = (escape::plain(name), info.tensor_type().to_string());
-            let offset = grouped(outcome.offset(info.index()));
-            table.row(&mut self.out, &[&name, &type_name, &dims, &bytes, &offset])?;
+        let mut row = |name: &str, type_name: &str, dims: &str, bytes: &str, shard: &str, offset: &str| {
+            let shard: &[&str] = if is_sharded { &[shard] } else { &[] };
+            table.row(&mut self.out, &[&[name, type_name, dims, bytes], shard, &[offset]].concat())
+        };
+        row("name", "type", "dims", "bytes", "shard", "offset")?;
+        for (index, Part { tensors, outcome, .. }) in parts.iter().enumerate() {
+            let shard = (index + 1).to_string();
+            for (name, info) in tensors.iter() {
+                let dims: Vec<String> = info.dims().iter().map(u64::to_string).collect();
+                let dims = if dims.is_empty() { "scalar".into() } else { dims.join(" × ") };
+                let bytes = outcome.bytes(info.index()).map_or_else(|| "?".into(), grouped);
+                let offset = grouped(outcome.offset(info.index()));
+                let (name, type_name) = (escape::plain(name), info.tensor_type().to_string());
+                row(&name, &type_name, &dims, &bytes, &shard, &offset)?;
+            }
         }
         Ok(())
+    }
+
+    /// The files of a model in several ones.
+    fn files(&mut self, parts: &[Part]) -> io::Result<()> {
+        let numbers = [Align::Right(8), Align::Right(14), Align::Right(17)];
+        let table = Table::new(self.width, 80, &numbers);
+        writeln!(self.out, "\nFiles ({})\n", grouped(parts.len() as u64))?;
+        table.row(&mut self.out, &["name", "tensors", "data offset", "bytes"])?;
+        for Part { file, tensors, outcome, .. } in parts {
+            let (tensors, offset) = (grouped(tensors.len() as u64), grouped(outcome.data.offset));
+            let cells = [&escape::plain(file), &tensors, &offset, &grouped(outcome.expected)];
+            table.row(&mut self.out, &cells.map(String::as_str))?;
+            if !outcome.is_expected_size() {
+                let size = format!("actual size {}", grouped(outcome.size));
+                table.note(&mut self.out, "", &size)?;
+            }
+        }
+        let all: u128 = parts.iter().map(|part| u128::from(part.outcome.expected)).sum();
+        table.row(&mut self.out, &["all", "", "", &grouped(all)])
     }
 
     fn file(&mut self, outcome: &Outcome) -> io::Result<()> {
@@ -190,9 +219,7 @@ impl<W: Write> Report<W> {
         table.row(&mut self.out, &["alignment", &format!("{} bytes", outcome.data.alignment)])?;
         table.row(&mut self.out, &["data offset", &grouped(outcome.data.offset)])?;
         table.row(&mut self.out, &["expected size", &size(outcome.expected)])?;
-        // Padding after the last tensor is no difference.
-        let padded = outcome.expected.next_multiple_of(outcome.data.alignment.into());
-        if !(outcome.expected..=padded).contains(&outcome.size) {
+        if !outcome.is_expected_size() {
             table.row(&mut self.out, &["actual size", &size(outcome.size)])?;
         }
         Ok(())
@@ -236,10 +263,13 @@ impl<W: Write> Show for Report<W> {
         Ok(())
     }
 
-    fn end(&mut self, tensors: &Tensors<TensorInfo>, outcome: &Outcome) -> Result<(), Failure> {
-        self.tensors(tensors, outcome)?;
-        totals::write(&mut self.out, self.width, tensors, outcome)?;
-        self.file(outcome)?;
+    fn end(&mut self, parts: &[Part]) -> Result<(), Failure> {
+        self.tensors(parts)?;
+        totals::write(&mut self.out, self.width, parts)?;
+        match parts {
+            [part] => self.file(&part.outcome)?,
+            parts => self.files(parts)?,
+        }
         Ok(())
     }
 }

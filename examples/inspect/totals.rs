@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use weightstream::{TensorInfo, TensorType};
+use weightstream::TensorType;
 
-use crate::outcome::Outcome;
+use crate::part::Part;
 use crate::support::number::grouped;
 use crate::support::table::{Align, Table};
-use crate::support::tensors::Tensors;
 
 #[derive(Clone, Copy, Default)]
 struct Total {
@@ -42,15 +41,12 @@ impl Total {
     }
 }
 
-pub(crate) fn write(
-    out: &mut impl Write,
-    width: usize,
-    tensors: &Tensors<TensorInfo>,
-    outcome: &Outcome,
-) -> io::Result<()> {
+pub(crate) fn write(out: &mut impl Write, width: usize, parts: &[Part]) -> io::Result<()> {
     let mut types: BTreeMap<TensorType, Total> = BTreeMap::new();
     let mut all = Total::default();
-    for (_, info) in tensors.iter() {
+    let tensors =
+        parts.iter().flat_map(|part| part.tensors.iter().map(move |(_, info)| (info, &part.outcome)));
+    for (info, outcome) in tensors {
         let total = Total {
             tensors: 1,
             elements: info.elements().into(),

@@ -7,6 +7,7 @@ pub(crate) mod escape;
 pub(crate) mod failure;
 pub(crate) mod number;
 pub(crate) mod pump;
+pub(crate) mod shards;
 pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod tensors;

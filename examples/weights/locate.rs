@@ -8,6 +8,7 @@ use crate::support::directory::GrowingDirectory;
 use crate::support::escape;
 use crate::support::failure::Failure;
 use crate::support::pump::{HostDecoder, Next, pump};
+use crate::support::shards::Shards;
 use crate::support::source::Source;
 
 /// Names that are suggested where none fits.
@@ -58,17 +59,41 @@ impl Found {
     }
 }
 
-/// Reads the descriptions of all tensors, and returns the one of that name.
+/// Reads the descriptions of all tensors, file by file, until one has that name. Returns it and its file.
+pub(crate) fn locate(shards: &mut Shards, wanted: &str) -> Result<(Source, Found), Failure> {
+    let (mut similar, mut first) = (Similar::default(), None);
+    while let Some(mut source) = shards.open_next()? {
+        if let Some(found) = locate_in(&mut source, shards, wanted, &mut similar)? {
+            return Ok((source, found));
+        }
+        shards.end_file()?;
+        first.get_or_insert_with(|| source.name().to_owned());
+    }
+    shards.finish()?;
+    Err(Failure::Other(format!(
+        "{}: no tensor has the name \"{}\"{}",
+        first.unwrap_or_default(),
+        escape::plain(wanted),
+        similar.hint()
+    )))
+}
+
+/// The tensor, if it is in this file.
 ///
 /// All are recorded, 40 bytes each: only then can the decoder say where tensors of unknown type end, and whether any two
 /// overlap.
-pub(crate) fn locate(source: &mut Source, wanted: &str) -> Result<Found, Failure> {
+fn locate_in(
+    source: &mut Source,
+    shards: &mut Shards,
+    wanted: &str,
+    similar: &mut Similar,
+) -> Result<Option<Found>, Failure> {
     // The size of the file is not told: of one that was cut, the rows that are there can still be had.
     let options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
     let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
     let mut found: Option<TensorInfo> = None;
-    let mut similar = Similar::default();
     pump(source, &mut decoder, |event, _| {
+        shards.see(&event)?;
         match event {
             Event::Tensor { name, info } if name == wanted => found = Some(*info),
             Event::Tensor { name, .. } if found.is_none() => similar.consider(name.prefix(), wanted),
@@ -83,15 +108,7 @@ pub(crate) fn locate(source: &mut Source, wanted: &str) -> Result<Found, Failure
     })?;
     let slot =
         |info: &TensorInfo| decoder.directory().iter().find(|slot| slot.index() == info.index()).copied();
-    match found.and_then(|info| slot(&info).map(|slot| Found { info, slot })) {
-        Some(found) => Ok(found),
-        None => Err(Failure::Other(format!(
-            "{}: no tensor has the name \"{}\"{}",
-            source.name(),
-            escape::plain(wanted),
-            similar.hint()
-        ))),
-    }
+    Ok(found.and_then(|info| slot(&info).map(|slot| Found { info, slot })))
 }
 
 /// The names most like the wanted one, the best first.

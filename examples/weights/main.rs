@@ -32,12 +32,14 @@ use output::{Format, Output};
 use range::Rows;
 use support::escape;
 use support::failure::{self, Failure};
+use support::shards::Shards;
 use support::source::Source;
 
 const USAGE: &str = "\
 Usage: weights FILE TENSOR [--rows A..B] [--format text|f32|npy]
 
-Writes the values of one tensor of a GGUF file to standard output. `-` is standard input.
+Writes the values of one tensor of a GGUF file to standard output. `-` is standard input. A model in several files is
+given by its first one, NAME-00001-of-0000N.gguf; `-` takes any one of them by itself.
 
   --rows A..B    only rows A to B, B not among them; A.. and ..B are fine too. Rows are counted from 0 over all outer
                  dimensions
@@ -85,8 +87,7 @@ fn arguments() -> Result<Args, Failure> {
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
-    let mut source = Source::open(&args.file)?;
-    let found = locate(&mut source, &args.tensor)?;
+    let (mut source, found) = locate(&mut Shards::of(&args.file)?, &args.tensor)?;
     let fail = |what: String| {
         let name = escape::plain(&args.tensor);
         Failure::Other(format!("{}: offset {}: {what} (tensor \"{name}\")", source.name(), found.offset()))

@@ -21,6 +21,7 @@
     reason = "a target may panic, and runs on a host"
 )]
 
+mod checkpoint;
 mod choices;
 mod chunking;
 mod decode;
@@ -32,6 +33,7 @@ mod skip;
 pub mod support;
 mod watch;
 
+pub use checkpoint::checkpoint;
 pub use chunking::chunking;
 pub use decode::decode;
 pub use dequantize::dequantize;

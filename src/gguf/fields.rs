@@ -68,6 +68,7 @@ impl Machine {
         let alignment = self.alignment();
         let rank = self.tensor.dims().len().saturating_add(usize::from(self.dims_left));
         self.index <= count
+            && self.is_carry_sound()
             && alignment.is_power_of_two()
             && (self.alignment == 0 || alignment <= self.options.max_alignment())
             && self.body.max(self.description) <= self.position()
@@ -76,6 +77,15 @@ impl Machine {
             && rank <= usize::from(self.options.max_rank())
             && (self.state <= State::Version) == (self.wire.version == 0)
             && self.data.is_sound(slots, scratch_bytes)
+    }
+
+    /// Whether the carry holds the beginning of the field that the state reads; of elements, all of one that has been told.
+    fn is_carry_sound(&self) -> bool {
+        let len = self.carry.len();
+        match self.state {
+            State::Items => len <= u64::from(self.value.value_type.byte_len().unwrap_or(0)),
+            _ => len == 0 || len < self.field_bytes(),
+        }
     }
 
     /// Bytes of the scratch in use: a name, or the beginning of a block.

@@ -114,7 +114,7 @@ impl Machine {
     }
 
     /// Bytes of the field that the state reads; 0 where it reads none.
-    fn field_bytes(&self) -> u64 {
+    pub(super) fn field_bytes(&self) -> u64 {
         match self.state {
             State::Magic | State::Version => 4,
             State::ValueType | State::ElementType | State::Rank | State::TensorType => 4,

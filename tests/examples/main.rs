@@ -15,6 +15,7 @@ mod check;
 mod inspect;
 mod promises;
 mod run;
+mod shards;
 #[path = "../support/mod.rs"]
 mod support;
 mod weights;

@@ -7,7 +7,7 @@ use core::cell::UnsafeCell;
 use core::mem::size_of;
 use weightstream::metadata::Metadata;
 use weightstream::summary::Summary;
-use weightstream::{Decoder, Error, TensorSlot};
+use weightstream::{Decoder, Error, ShardSet, TensorSlot};
 
 /// A static that may change, as firmware keeps one behind a lock or a critical section.
 #[repr(transparent)]
@@ -25,6 +25,9 @@ pub static METADATA: Shared<Metadata<16, 512>> = Shared(UnsafeCell::new(Metadata
 
 #[unsafe(no_mangle)]
 pub static SUMMARY: Shared<Summary> = Shared(UnsafeCell::new(Summary::new()));
+
+#[unsafe(no_mangle)]
+pub static SHARD_SET: Shared<ShardSet> = Shared(UnsafeCell::new(ShardSet::new()));
 
 /// Brings the whole decoder, and what keeps metadata, into the library, so that what it needs in `.data` would show.
 ///
