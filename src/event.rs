@@ -268,7 +268,8 @@ impl<'a> Items<'a> {
     /// The elements one by one, whatever their type. Never panics.
     pub fn scalars(&self) -> impl Iterator<Item = Scalar> + use<'a> {
         let (element, order) = (self.element, self.byte_order);
-        let size = usize::from(element.byte_len().unwrap_or(1));
+        // Never 0 anyway: but the compiler sees it here, and leaves a panic out.
+        let size = usize::from(element.byte_len().unwrap_or(1)).max(1);
         self.bytes.chunks_exact(size).filter_map(move |bytes| Scalar::from_bytes(element, order, bytes))
     }
 }

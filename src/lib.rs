@@ -25,6 +25,8 @@
 //! - [`Error`] says what is wrong and at which offset; [`Decoder::context`] names the key or tensor in hand.
 //! - [`ShardSet`] checks that several files are one model; [`ModelName`] and [`ShardName`] read file names.
 //! - [`TensorType`] knows the size of every type, and [`quant`] the values of its blocks.
+//! - [`metadata`] keeps chosen keys in fixed memory, [`summary`] what a model is; [`vocabulary`] finds tokens. They take
+//!   events, and parse nothing.
 
 mod byte_order;
 mod carry;
@@ -37,15 +39,18 @@ mod error;
 mod event;
 mod gguf;
 pub mod io;
+pub mod metadata;
 mod model_name;
 mod name;
 mod options;
 mod placement;
 pub mod quant;
 mod shards;
+pub mod summary;
 mod tensor_type;
 mod token;
 mod value;
+pub mod vocabulary;
 
 pub use byte_order::ByteOrder;
 pub use checkpoint::CheckpointError;

@@ -145,6 +145,24 @@ impl Scalar {
         Self::from_bits(value_type, bits)
     }
 
+    /// The bits of the value, the lowest ones; the others are 0.
+    pub(crate) const fn bits(self) -> u64 {
+        // Lossless: `From` is not const.
+        match self {
+            Self::U8(n) => n as u64,
+            Self::I8(n) => n.cast_unsigned() as u64,
+            Self::U16(n) => n as u64,
+            Self::I16(n) => n.cast_unsigned() as u64,
+            Self::U32(n) => n as u64,
+            Self::I32(n) => n.cast_unsigned() as u64,
+            Self::F32(n) => n.to_bits() as u64,
+            Self::Bool(n) => n as u64,
+            Self::U64(n) => n,
+            Self::I64(n) => n.cast_unsigned(),
+            Self::F64(n) => n.to_bits(),
+        }
+    }
+
     /// The type of the value. Never panics.
     #[must_use]
     pub const fn value_type(&self) -> ValueType {

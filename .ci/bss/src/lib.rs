@@ -5,6 +5,8 @@
 
 use core::cell::UnsafeCell;
 use core::mem::size_of;
+use weightstream::metadata::Metadata;
+use weightstream::summary::Summary;
 use weightstream::{Decoder, Error, ShardSet, TensorSlot};
 
 /// A static that may change, as firmware keeps one behind a lock or a critical section.
@@ -19,9 +21,15 @@ pub static DECODER: Shared<Decoder<[TensorSlot; 8]>> =
     Shared(UnsafeCell::new(Decoder::new([TensorSlot::EMPTY; 8])));
 
 #[unsafe(no_mangle)]
+pub static METADATA: Shared<Metadata<16, 512>> = Shared(UnsafeCell::new(Metadata::new()));
+
+#[unsafe(no_mangle)]
+pub static SUMMARY: Shared<Summary> = Shared(UnsafeCell::new(Summary::new()));
+
+#[unsafe(no_mangle)]
 pub static SHARD_SET: Shared<ShardSet> = Shared(UnsafeCell::new(ShardSet::new()));
 
-/// Brings the whole decoder into the library, so that what it needs in `.data` would show.
+/// Brings the whole decoder, and what keeps metadata, into the library, so that what it needs in `.data` would show.
 ///
 /// # Safety
 ///
@@ -30,9 +38,13 @@ pub static SHARD_SET: Shared<ShardSet> = Shared(UnsafeCell::new(ShardSet::new())
 pub unsafe extern "C" fn decode(bytes: *const u8, len: usize) -> bool {
     // SAFETY: as asked of the caller.
     let (decoder, mut input) = unsafe { (&mut *DECODER.0.get(), core::slice::from_raw_parts(bytes, len)) };
+    // SAFETY: as asked of the caller.
+    let (metadata, summary) = unsafe { (&mut *METADATA.0.get(), &mut *SUMMARY.0.get()) };
     while let Ok(event) = decoder.decode(&mut input) {
-        if event.is_none() {
-            return decoder.finish().is_ok();
+        let Some(event) = event else { return decoder.finish().is_ok() };
+        summary.accept(&event);
+        if metadata.accept(&event).is_err() {
+            return false;
         }
     }
     false
