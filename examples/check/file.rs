@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use weightstream::{Blocks, DequantizeError, Event, Layout, Options, TensorType, UnknownTypes};
 
 use crate::ggml::Refusals;
-use crate::progress::Progress;
 use crate::report::Report;
 use crate::statistics::Statistics;
 use crate::support::directory::GrowingDirectory;
 use crate::support::failure::Failure;
+use crate::support::progress::Progress;
 use crate::support::pump::{HostDecoder, Next, pump};
 use crate::support::shards::Shards;
 use crate::support::source::Source;

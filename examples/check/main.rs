@@ -20,7 +20,6 @@
 
 mod file;
 mod ggml;
-mod progress;
 mod report;
 mod statistics;
 #[path = "../support/mod.rs"]
