@@ -79,6 +79,7 @@ impl Carry {
     }
 
     /// Consumes at most `n` bytes of `input`; `n` may be larger than memory.
+    #[inline(never)]
     pub(crate) fn take_up_to<'i>(&mut self, input: &mut &'i [u8], n: u64) -> &'i [u8] {
         self.take(input, usize::try_from(n).unwrap_or(usize::MAX))
     }

@@ -303,6 +303,7 @@ impl DataSection {
     }
 
     /// Passes over bytes that nobody asks for. True when the next tensor, or the end, is reached.
+    #[inline(never)]
     pub(crate) fn seek(&mut self, carry: &mut Carry, input: &mut &[u8], slots: &[TensorSlot]) -> bool {
         let gap = self.gap(carry.position(), slots);
         let taken = carry.take_up_to(input, gap);

@@ -244,7 +244,7 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// decoder.restore(&saved)?;
     /// assert_eq!(decoder.position(), 1000);
     /// let mut rest = &file[1000..];
-    /// while decoder.decode(&mut rest)?.is_some_and(|event| event != Event::End) {}
+    /// while decoder.decode(&mut rest)?.is_some_and(|event| !matches!(event, Event::End)) {}
     /// decoder.finish()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -158,6 +158,107 @@ fn after_an_error_there_is_no_checkpoint() {
     assert_eq!(store.integer("a", 0), Ok(0));
 }
 
+/// Where fields stand in a checkpoint: those of the store, and those of an entry from the first one's start.
+mod place {
+    pub(super) const NEXT_INDEX: usize = 14;
+    pub(super) const KEPT: usize = 18;
+    pub(super) const PENDING: usize = 22;
+    pub(super) const HAND: usize = 26;
+    pub(super) const ENTRIES: usize = 27;
+    pub(super) const ENTRY_BYTES: usize = 34;
+    pub(super) const NUMBER: usize = 0;
+    pub(super) const START: usize = 8;
+    pub(super) const KEY_BYTES: usize = 12;
+    pub(super) const VALUE_BYTES: usize = 16;
+    pub(super) const INDEX: usize = 20;
+    pub(super) const VALUE_TYPE: usize = 24;
+    pub(super) const ELEMENT: usize = 28;
+    pub(super) const STAGE: usize = 32;
+    pub(super) const WITH_ELEMENTS: usize = 33;
+}
+
+/// Each way in which fields can contradict each other is refused.
+#[test]
+fn fields_that_contradict_each_other_are_out_of_range() {
+    use place::*;
+    let strings = vec![Value::text("x"), Value::text("yz")];
+    let file = Gguf::new()
+        .entry("b", Value::Bool(1))
+        .entry("t", Value::text("text"))
+        .entry("i", Value::array(vec![Value::I16(-1), Value::I16(2)]))
+        .entry("n", Value::array(vec![Value::array(vec![Value::U8(1)])]))
+        .entry("s", Value::array(strings))
+        .write();
+    let (store, _) = after(&file.bytes, file.bytes.len() - 1);
+    let good = saved(&store);
+    let entry = |entry: usize, field: usize| ENTRIES + entry * ENTRY_BYTES + field;
+    let bytes = entry(5, 0);
+    // In hand is the last string, of which one byte of two has come: `b`, `t` `text`, `i` 4 bytes, `n`, `s` 5 bytes.
+    assert_eq!(good[PENDING..ENTRIES], [5, 0, 0, 0, 3]);
+    assert_eq!(good[bytes..].len(), 1 + (1 + 4) + (1 + 4) + 1 + (1 + 5) + 5 + 4);
+    let forgeries: [&[(usize, u8)]; 30] = [
+        &[(NEXT_INDEX, 4)],
+        &[(HAND, 4)],
+        &[(HAND, 1)],
+        &[(HAND, 2)],
+        &[(HAND, 0)],
+        &[(PENDING, 3), (entry(4, VALUE_BYTES), 7)],
+        &[(entry(0, NUMBER), 2)],
+        &[(entry(0, NUMBER + 1), 1)],
+        &[(entry(0, START), 1)],
+        &[(entry(0, START), 3)],
+        &[(entry(1, START), 0)],
+        &[(entry(0, KEY_BYTES), 0), (entry(0, VALUE_BYTES), 1)],
+        &[(entry(1, KEY_BYTES), 2), (entry(1, VALUE_BYTES), 3), (bytes + 2, 0xff)],
+        &[(entry(1, KEY_BYTES + 3), 0xff), (entry(1, VALUE_BYTES + 3), 0xff)],
+        &[(entry(1, INDEX), 0)],
+        &[(entry(1, INDEX), 2)],
+        &[(entry(0, VALUE_TYPE), 13)],
+        &[(entry(0, VALUE_TYPE), 13 + 7), (entry(0, NUMBER), 0)],
+        &[(entry(0, ELEMENT), 1)],
+        &[(entry(0, STAGE), 3)],
+        &[(entry(0, STAGE), 1)],
+        &[(entry(0, STAGE), 0)],
+        &[(entry(0, WITH_ELEMENTS), 2)],
+        &[(entry(1, NUMBER), 1)],
+        &[(entry(2, NUMBER), 1)],
+        &[(entry(2, NUMBER), 3)],
+        &[(entry(3, STAGE), 1)],
+        &[(entry(4, NUMBER), 0)],
+        // The length of the first string in the array `s`.
+        &[(bytes + 13, 2)],
+        // A key that was there before.
+        &[(bytes + 1, b'b')],
+    ];
+    for forgery in forgeries {
+        let mut bad = good.clone();
+        for (place, value) in forgery {
+            assert_ne!(bad[*place], *value, "{forgery:?} changes nothing");
+            bad[*place] = *value;
+        }
+        let result = store.clone().restore(&signed(bad));
+        assert_eq!(result, Err(CheckpointError::OutOfRange), "{forgery:?}");
+    }
+    // Nothing but the key, a part of the text, the first string of two.
+    let ends = [file.entries[2].value, file.entries[1].end - 1, file.entries[4].end - 10];
+    for (end, hand) in ends.into_iter().zip(1..) {
+        let (store, _) = after(&file.bytes, end as usize);
+        let good = saved(&store);
+        assert_eq!(good[PENDING..ENTRIES], [0, 0, 0, 0, hand], "{end}");
+        for other in 0..5 {
+            let mut bad = good.clone();
+            bad[HAND] = other;
+            let result = store.clone().restore(&signed(bad));
+            let is_sound = other == hand || other == 0;
+            assert_eq!(result, if is_sound { Ok(()) } else { Err(CheckpointError::OutOfRange) });
+        }
+    }
+    let mut more = good.clone();
+    more[KEPT] = 25;
+    assert_eq!(store.clone().restore(&signed(more)), Err(CheckpointError::Mismatch));
+    assert_eq!(store.clone().restore(&signed(good)), Ok(()));
+}
+
 /// Every byte of a checkpoint replaced by others, with a checksum that is right: what is taken is a state that says the
 /// same checkpoint again, and that events can follow.
 #[test]

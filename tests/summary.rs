@@ -127,6 +127,12 @@ fn values_of_wrong_types_are_shown_as_if_they_were_not_there() {
         .entry("general.architecture", Value::array(vec![Value::text("x")]))
         .entry("x.block_count", Value::U8(2));
     assert_eq!((of(&no_name).architecture(), of(&no_name).layers()), (None, None));
+    let mut file = llama();
+    for key in ["block_count", "context_length", "embedding_length", "vocab_size", "attention.head_count"] {
+        file = file.entry(format!("llama.{key}"), Value::text("7".repeat(5000)));
+    }
+    let late = of(&file.entry("general.name", Value::text("n".repeat(96))));
+    assert!(!late.name().unwrap().is_cut(), "texts in the place of numbers take no memory");
     let huge = llama().entry("general.file_type", Value::U64(1 << 32));
     assert_eq!(of(&huge).file_type(), None);
 }
@@ -198,8 +204,11 @@ fn keys_of_others_may_fill_the_memory_but_only_before_the_architecture() {
     let own = |file: Gguf| {
         file.entry("general.architecture", Value::text("llama")).entry("llama.block_count", Value::U8(3))
     };
-    assert_eq!(of(&foreign(own(Gguf::new()))).layers(), Some(3));
-    assert_eq!(of(&own(foreign(Gguf::new()))).layers(), None);
+    let typed = || Gguf::new().entry("general.file_type", Value::U8(7));
+    let before = of(&foreign(own(typed())));
+    assert_eq!((before.layers(), before.file_type()), (Some(3), Some(FileType(7))));
+    let after = of(&own(foreign(typed())));
+    assert_eq!((after.layers(), after.file_type()), (None, Some(FileType(7))), "what came first stays");
 }
 
 #[test]

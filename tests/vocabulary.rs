@@ -160,6 +160,32 @@ fn a_value_that_is_skipped_by_others_is_told_or_found_before() {
 }
 
 #[test]
+fn a_piece_that_is_not_passed_on_is_not_made_up() {
+    let file = file(&[b"abcdef", b"xyzxyz"]);
+    for left_out in 0..6 {
+        let mut buffer = [0; 6];
+        let mut read = ReadToken::new(TOKENS, 1, &mut buffer);
+        let mut find = FindToken::new(TOKENS, b"xyz");
+        let mut pieces = 0;
+        push(&file.bytes, 1, |event| {
+            let passed_on = match event {
+                Event::Text { total: Some(6), .. } => {
+                    pieces += 1;
+                    pieces != 7 + left_out
+                }
+                _ => true,
+            };
+            !passed_on || read.accept(event) | find.accept(event)
+        });
+        assert_eq!(pieces, 12);
+        // Without the last piece the string never ends.
+        let search = if left_out == 5 { Search::NotFound } else { Search::Skipped };
+        assert_eq!((read.search(), read.text()), (search, None), "without piece {left_out}");
+        assert_eq!(find.search(), Search::NotFound);
+    }
+}
+
+#[test]
 fn a_search_goes_on_as_long_as_the_metadata() {
     let file = file(&[b"one", b"two"]);
     let mut find = FindToken::new(TOKENS, b"three");

@@ -7,11 +7,11 @@ use weightstream::{Blocks, DequantizeError, Event, Layout, Options, TensorType, 
 use crate::Form;
 use crate::checksum::Checksum;
 use crate::ggml::Refusals;
-use crate::progress::Progress;
 use crate::report::Report;
 use crate::statistics::Statistics;
 use crate::support::directory::GrowingDirectory;
 use crate::support::failure::Failure;
+use crate::support::progress::Progress;
 use crate::support::pump::{HostDecoder, Next, pump};
 use crate::support::shards::Shards;
 use crate::support::source::Source;

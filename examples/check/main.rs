@@ -21,7 +21,6 @@
 mod checksum;
 mod file;
 mod ggml;
-mod progress;
 mod report;
 mod statistics;
 #[path = "../support/mod.rs"]

@@ -18,8 +18,6 @@
 )]
 
 mod locate;
-mod output;
-mod range;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -28,10 +26,10 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use locate::{Found, locate};
-use output::{Format, Output};
-use range::Rows;
 use support::escape;
 use support::failure::{self, Failure};
+use support::output::{Format, Output};
+use support::rows::Rows;
 use support::shards::Shards;
 use support::source::Source;
 

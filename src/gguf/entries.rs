@@ -226,6 +226,7 @@ impl Machine {
     }
 
     /// A value or an element has been read.
+    #[inline(never)]
     fn end_item(&mut self) {
         if self.value.depth > 0 {
             self.state = State::NextElement;
@@ -293,6 +294,7 @@ impl Machine {
     }
 
     /// Bytes of the body in hand have come, or the source jumped over them.
+    #[inline(never)]
     pub(super) fn pass(&mut self, bytes: u64) {
         self.value.remaining = self.value.remaining.saturating_sub(bytes);
     }

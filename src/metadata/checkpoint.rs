@@ -156,7 +156,7 @@ fn are_placed(slots: &[Slot], next_index: u32) -> bool {
         else {
             return false;
         };
-        if slot.start != end || slot.key_bytes == 0 || slot.index < least_index || slot.index >= next_index {
+        if slot.start != end || slot.index < least_index || slot.index >= next_index {
             return false;
         }
         (end, least_index) = (next, slot.index.saturating_add(1));

@@ -12,9 +12,12 @@
 )]
 
 mod check;
+mod http;
+mod http_faults;
 mod inspect;
 mod promises;
 mod run;
+mod server;
 mod shards;
 #[path = "../support/mod.rs"]
 mod support;

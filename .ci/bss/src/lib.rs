@@ -21,13 +21,13 @@ pub static DECODER: Shared<Decoder<[TensorSlot; 8]>> =
     Shared(UnsafeCell::new(Decoder::new([TensorSlot::EMPTY; 8])));
 
 #[unsafe(no_mangle)]
-pub static SHARD_SET: Shared<ShardSet> = Shared(UnsafeCell::new(ShardSet::new()));
-
-#[unsafe(no_mangle)]
 pub static METADATA: Shared<Metadata<16, 512>> = Shared(UnsafeCell::new(Metadata::new()));
 
 #[unsafe(no_mangle)]
 pub static SUMMARY: Shared<Summary> = Shared(UnsafeCell::new(Summary::new()));
+
+#[unsafe(no_mangle)]
+pub static SHARD_SET: Shared<ShardSet> = Shared(UnsafeCell::new(ShardSet::new()));
 
 /// Brings the whole decoder, and what keeps metadata, into the library, so that what it needs in `.data` would show.
 ///

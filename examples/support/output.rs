@@ -1,4 +1,4 @@
-//! The three forms that values are written in.
+//! The three forms that the values of a tensor are written in.
 
 use std::io::{self, Write};
 use std::str::FromStr;
