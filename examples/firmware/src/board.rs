@@ -19,14 +19,24 @@ pub const TENSORS: usize = 64;
 #[cfg(not(all(target_arch = "arm", not(target_feature = "v7"))))]
 pub const TENSORS: usize = 256;
 
-/// Runs a program, and tells how deep the stack got. Ends the emulator with the status 0, or 1 after a failure.
+/// Runs a program from [`start`] to [`end`].
 pub fn run(program: fn(&mut Console) -> Result<(), Failure>) -> ! {
-    stack::paint();
-    let mut console = Console::open();
+    let mut console = start();
     let result = program(&mut console);
+    end(result, &mut console)
+}
+
+/// Makes ready to measure the stack, and to print.
+pub fn start() -> Console {
+    stack::paint();
+    Console::open()
+}
+
+/// Tells how deep the stack got. Ends the emulator with the status 0, or 1 after a failure.
+pub fn end(result: Result<(), Failure>, console: &mut Console) -> ! {
     if let Err(failure) = &result {
-        failure.print(&mut console);
+        failure.print(console);
     }
-    let is_sound = stack::print(&mut console);
+    let is_sound = stack::print(console);
     process::exit(if result.is_ok() && is_sound { 0 } else { 1 })
 }

@@ -2,7 +2,8 @@
 
 use core::convert::Infallible;
 
-use weightstream::io::RowsError;
+use embedded_io::ErrorKind;
+use weightstream::io::{ReadError, RowsError};
 use weightstream::{DequantizeError, Error};
 
 use crate::console::Console;
@@ -22,6 +23,8 @@ pub enum Failure {
     NoFileName,
     /// The host does not open or read the file.
     Host,
+    /// Bytes of the serial line were lost or garbled.
+    Line,
     /// The memory is in use.
     Taken,
 }
@@ -41,6 +44,16 @@ impl From<DequantizeError> for Failure {
 impl From<RowsError<Infallible>> for Failure {
     fn from(error: RowsError<Infallible>) -> Self {
         Self::Rows(error)
+    }
+}
+
+/// Of a serial line.
+impl From<ReadError<ErrorKind>> for Failure {
+    fn from(error: ReadError<ErrorKind>) -> Self {
+        match error {
+            ReadError::Decode(error) => Self::Bad(error),
+            _ => Self::Line,
+        }
     }
 }
 
@@ -66,6 +79,9 @@ impl Failure {
             }
             Self::Host => {
                 out.text("the host cannot read the file");
+            }
+            Self::Line => {
+                out.text("bytes of the serial line were lost or garbled");
             }
             Self::Taken => {
                 out.text("memory is in use");

@@ -4,6 +4,7 @@
 //! - [`console`] prints, and [`host`] reads files, both through the debugger (semihosting).
 //! - [`stack`] measures how deep the stack got.
 //! - [`failure`] is why a program stops; `panic` makes sure that none panics.
+//! - [`report`] and [`checksum`] print what a model holds while it comes.
 //! - [`sample`] is the model in flash, and [`sample_table`] its directory.
 
 #![no_std]
@@ -15,10 +16,14 @@ use cortex_m as _;
 use riscv as _;
 
 pub mod board;
+pub mod checksum;
 pub mod console;
 pub mod failure;
 pub mod host;
 mod panic;
+pub mod report;
 pub mod sample;
 pub mod sample_table;
 pub mod stack;
+#[cfg(feature = "uart")]
+pub mod uart;

@@ -2,11 +2,11 @@
 //!
 //! The panic handler calls a function that is nowhere. Where the optimizer finds that nothing can panic, it drops the
 //! handler and the call with it; otherwise the linker asks for the function by its name. Without optimization nothing
-//! can be shown, and a panic ends the program.
+//! can be shown, and a panic ends the program; so it does on embassy's executor, which can panic.
 
 use core::panic::PanicInfo;
 
-#[cfg(not(debug_assertions))]
+#[cfg(not(any(debug_assertions, feature = "embassy")))]
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     unsafe extern "C" {
@@ -16,7 +16,7 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     unsafe { this_program_can_panic() }
 }
 
-#[cfg(debug_assertions)]
+#[cfg(any(debug_assertions, feature = "embassy"))]
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     semihosting::process::exit(101)

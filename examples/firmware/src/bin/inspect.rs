@@ -5,10 +5,11 @@
 
 use static_cell::ConstStaticCell;
 use weightstream::summary::{Heads, Summary};
-use weightstream::{Decoder, Event, Name, TensorInfo};
+use weightstream::{Decoder, Event};
 use weightstream_firmware::board::{self, entry};
 use weightstream_firmware::console::Console;
 use weightstream_firmware::failure::Failure;
+use weightstream_firmware::report::print_tensor;
 use weightstream_firmware::sample::MODEL;
 
 // All zero: they take no flash.
@@ -41,16 +42,6 @@ fn inspect(out: &mut Console) -> Result<(), Failure> {
     }
     print_summary(summary, out);
     Ok(())
-}
-
-fn print_tensor(name: Name<'_>, info: &TensorInfo, out: &mut Console) {
-    out.decimal(info.index().into()).text(" ").text(name.prefix()).text(" ");
-    out.text(info.tensor_type().name().unwrap_or("?"));
-    for dim in info.dims() {
-        out.text(" ").decimal(*dim);
-    }
-    out.text(", ").decimal(info.byte_len().unwrap_or(0)).text(" bytes at ").decimal(info.data_offset());
-    out.end_line();
 }
 
 fn print_summary(summary: &Summary, out: &mut Console) {
