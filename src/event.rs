@@ -174,7 +174,12 @@ impl fmt::Debug for Name<'_> {
 #[cfg(feature = "defmt")]
 impl defmt::Format for Name<'_> {
     fn format(&self, f: defmt::Formatter<'_>) {
-        defmt::write!(f, "{=str}{=str}", self.prefix(), if self.is_cut() { "…" } else { "" });
+        // In a struct each string is quoted, an empty one too.
+        if self.is_cut() {
+            defmt::write!(f, "{=str}…", self.prefix());
+        } else {
+            defmt::write!(f, "{=str}", self.prefix());
+        }
     }
 }
 

@@ -19,6 +19,9 @@ fn main() {
     fs::copy(&map, Path::new(&folder).join("memory.x")).expect("the memory map is there");
     println!("cargo:rustc-link-search={folder}");
     println!("cargo:rustc-link-arg-bins=-Tlink.x");
+    if env::var_os("CARGO_FEATURE_DEFMT").is_some() {
+        println!("cargo:rustc-link-arg-bins=-Tdefmt.x"); // where the texts of the log go
+    }
     println!("cargo:rerun-if-changed={map}");
     println!("cargo:rerun-if-changed=build.rs");
 }

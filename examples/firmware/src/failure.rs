@@ -19,6 +19,8 @@ pub enum Failure {
     Rows(RowsError<Infallible>),
     /// The model does not have the tensor.
     NoTensor,
+    /// The model does not have a vocabulary.
+    NoVocabulary,
     /// The program was not told which file to read.
     NoFileName,
     /// The host does not open or read the file.
@@ -73,6 +75,9 @@ impl Failure {
             }
             Self::NoTensor => {
                 out.text("the model does not have the tensor");
+            }
+            Self::NoVocabulary => {
+                out.text("the model does not have a vocabulary");
             }
             Self::NoFileName => {
                 out.text("no file: give one with -append FILE");

@@ -27,9 +27,7 @@ impl File {
     ///
     /// When there is no such argument, and when the host cannot open the file.
     pub fn from_command_line() -> Result<Self, Failure> {
-        let mut line = [0; COMMAND_LINE];
-        let name = last_word(command_line(&mut line)?).ok_or(Failure::NoFileName)?;
-        open(name, OpenMode::RDONLY_BINARY).map(Self).ok_or(Failure::Host)
+        open_named(OpenMode::RDONLY_BINARY).map(Self)
     }
 
     /// Reads the next bytes: as many as fit, but for the end of the file, where none come.
@@ -48,7 +46,7 @@ impl File {
     }
 }
 
-/// The standard output of the host.
+/// The standard output of the host, or a file that is written.
 #[derive(Debug)]
 pub(crate) struct Output(RawFd);
 
@@ -57,12 +55,25 @@ impl Output {
         open(c":tt", OpenMode::WRONLY_TRUNC).map(Self)
     }
 
+    /// Makes the file that the command line ends with anew.
+    #[cfg(feature = "defmt")]
+    pub(crate) fn from_command_line() -> Result<Self, Failure> {
+        open_named(OpenMode::WRONLY_TRUNC_BINARY).map(Self)
+    }
+
     /// Writes bytes, as far as the host takes them.
     pub(crate) fn write(&self, bytes: &[u8]) {
         let block = [ParamRegR::raw_fd(self.0), ParamRegR::buf(bytes), ParamRegR::usize(bytes.len())];
         // SAFETY: the host only reads, and no more than the bytes it is told of.
         unsafe { syscall_readonly(OperationNumber::SYS_WRITE, ParamRegR::block(&block)) };
     }
+}
+
+/// Opens the file that the command line ends with.
+fn open_named(mode: OpenMode) -> Result<RawFd, Failure> {
+    let mut line = [0; COMMAND_LINE];
+    let name = last_word(command_line(&mut line)?).ok_or(Failure::NoFileName)?;
+    open(name, mode).ok_or(Failure::Host)
 }
 
 fn open(name: &CStr, mode: OpenMode) -> Option<RawFd> {
