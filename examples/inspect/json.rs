@@ -93,13 +93,14 @@ impl<W: Write> Report<W> {
         let StringPart { start, total, last } = string;
         if start == 0 {
             self.string = match self.begin()? {
-                false => Str::Hidden,
+                // Most strings come whole.
                 true if last => {
                     self.whole(part)?;
-                    Str::Hidden
+                    return Ok(self.end()?);
                 }
                 true if total <= KEPT_BYTES => Str::Kept(Vec::new()),
                 true => Str::Long(Vec::new(), total),
+                false => Str::Hidden,
             };
         }
         self.piece(part, string)?;

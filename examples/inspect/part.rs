@@ -36,6 +36,7 @@ impl Part {
         let mut header = Header {
             shards,
             summary,
+            is_for_summary: false,
             report,
             checks: Checks { is_outermost: true, in_value: false },
             tensors: Tensors::new(),
@@ -66,6 +67,8 @@ impl Part {
 struct Header<'a, R> {
     shards: &'a mut Shards,
     summary: &'a mut Summary,
+    /// Whether the summary wants more of the value in hand.
+    is_for_summary: bool,
     report: Option<&'a mut R>,
     checks: Checks,
     tensors: Tensors<TensorInfo>,
@@ -101,9 +104,11 @@ impl<R: Show> Header<'_, R> {
     fn entry(&mut self, event: Event<'_>, is_for_shards: bool) -> Result<bool, Failure> {
         self.checks.see(&event);
         let Some(report) = &mut self.report else { return Ok(is_for_shards || self.checks.in_value) };
-        let is_for_summary = self.summary.accept(&event);
+        if self.is_for_summary || matches!(event, Event::Key { .. }) {
+            self.is_for_summary = self.summary.accept(&event);
+        }
         report.event(event)?;
-        if report.wants_more() || is_for_summary || self.checks.in_value {
+        if report.wants_more() || self.is_for_summary || self.checks.in_value {
             return Ok(true);
         }
         report.skip_rest()?;

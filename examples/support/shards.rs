@@ -96,6 +96,14 @@ impl Shards {
 
     /// Takes in an event of the file that was opened last. False where the rest of a value is not wanted.
     pub(crate) fn see(&mut self, event: &Event<'_>) -> Result<bool, Failure> {
+        match event {
+            // Most events are of these, which say nothing of shards.
+            Event::Text { .. } | Event::ArrayStart { .. } | Event::Items(_) | Event::ArrayEnd => Ok(false),
+            event => self.see_other(event),
+        }
+    }
+
+    fn see_other(&mut self, event: &Event<'_>) -> Result<bool, Failure> {
         let mut is_wanted = false;
         self.check(|set| set.accept(event).map(|wants| is_wanted = wants))?;
         match event {
