@@ -264,7 +264,7 @@ pub(crate) fn heap_sort(slots: &mut [TensorSlot], before: fn(&TensorSlot, &Tenso
     }
     let mut heap = slots;
     while let Some(last) = heap.len().checked_sub(1) {
-        heap.swap(0, last);
+        swap(heap, 0, last);
         let Some(rest) = heap.get_mut(..last) else { return };
         heap = rest;
         sift_down(heap, 0, before);
@@ -284,7 +284,14 @@ fn sift_down(heap: &mut [TensorSlot], mut root: usize, before: fn(&TensorSlot, &
         if !before(parent, slot) {
             return;
         }
-        heap.swap(root, child);
+        swap(heap, root, child);
         root = child;
+    }
+}
+
+/// Core's `swap` can panic, and not every target's optimizer sees that it never does here.
+fn swap(slots: &mut [TensorSlot], first: usize, second: usize) {
+    if let Ok([first, second]) = slots.get_disjoint_mut([first, second]) {
+        core::mem::swap(first, second);
     }
 }

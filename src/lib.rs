@@ -18,6 +18,7 @@
 //! outside of this crate; where it can seek, it may jump over [`Decoder::skippable`] bytes and say so with
 //! [`Decoder::advance`].
 //!
+//! - [`guide`] shows what you may want to do: a program for each, with its result.
 //! - [`Decoder`] takes the bytes and tells [`Event`]s, whose order is a grammar: see [`Event`].
 //! - [`io`] brings the bytes from streams, files, flash and slices, and reads rows.
 //! - [`TensorSlot`] and [`Directory`] record where tensors lie, to read rows of them later.
@@ -38,6 +39,7 @@ mod directory;
 mod error;
 mod event;
 mod gguf;
+pub mod guide;
 pub mod io;
 pub mod metadata;
 mod model_name;

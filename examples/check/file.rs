@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 
 use weightstream::{Blocks, DequantizeError, Event, Layout, Options, TensorType, UnknownTypes};
 
+use crate::Form;
+use crate::checksum::Checksum;
 use crate::ggml::Refusals;
 use crate::report::Report;
 use crate::statistics::Statistics;
@@ -19,16 +21,17 @@ use crate::support::tensors::Tensors;
 const VALUES: usize = 16 * 1024;
 
 /// Checks the file, and where it is the first of several, all of them.
-pub(crate) fn check(path: &OsStr, quiet: bool) -> Result<(), Failure> {
+pub(crate) fn check(path: &OsStr, form: Form) -> Result<(), Failure> {
     let mut shards = Shards::of(path)?;
     let size = shards.measure()?;
     let mut check = Check {
-        report: Report::new(shards.len(), quiet),
-        progress: Progress::new(size, quiet),
+        report: Report::new(shards.len(), form),
+        progress: Progress::new(size, form == Form::Quiet),
         before: 0,
         tensors: Tensors::new(),
         refusals: Refusals::default(),
         values: vec![0.0; VALUES],
+        has_checksums: form == Form::Crc,
         tensor: None,
     };
     let result = check.files(&mut shards);
@@ -51,6 +54,7 @@ struct Check {
     tensors: Tensors<Kind>,
     refusals: Refusals,
     values: Vec<f32>,
+    has_checksums: bool,
     tensor: Option<InHand>,
 }
 
@@ -64,6 +68,7 @@ struct Kind {
 struct InHand {
     index: u32,
     outcome: Result<Statistics, DequantizeError>,
+    checksum: Option<Checksum>,
 }
 
 impl Check {
@@ -106,8 +111,10 @@ impl Check {
         self.progress.clear();
         self.report.begin(file, self.tensors.len())?;
         // Nothing comes of tensors without data.
-        for (name, kind) in self.tensors.iter().filter(|(_, kind)| kind.is_empty) {
-            self.report.empty(name, kind.tensor_type)?;
+        for (index, (name, kind)) in self.tensors.iter().enumerate() {
+            if kind.is_empty {
+                self.report.empty(index as u32, name, kind.tensor_type)?;
+            }
         }
         Ok(())
     }
@@ -115,14 +122,22 @@ impl Check {
     fn data(&mut self, mut blocks: Blocks<'_>) -> Result<(), Failure> {
         if self.tensor.as_ref().is_none_or(|tensor| tensor.index != blocks.tensor()) {
             self.finish_tensor()?;
-            self.tensor = Some(InHand { index: blocks.tensor(), outcome: Ok(Statistics::default()) });
+            let checksum = self.has_checksums.then(Checksum::default);
+            let outcome = Ok(Statistics::default());
+            self.tensor = Some(InHand { index: blocks.tensor(), outcome, checksum });
         }
         let Some(tensor) = &mut self.tensor else { return Ok(()) };
         while let Ok(statistics) = &mut tensor.outcome
             && !blocks.is_empty()
         {
             match blocks.dequantize(&mut self.values) {
-                Ok(count) => statistics.add(&self.values[..count]),
+                Ok(count) => {
+                    let values = &self.values[..count];
+                    statistics.add(values);
+                    if let Some(checksum) = &mut tensor.checksum {
+                        checksum.add(values);
+                    }
+                }
                 Err(error) => tensor.outcome = Err(error),
             }
         }
@@ -131,12 +146,12 @@ impl Check {
 
     /// The data of the tensor in hand have all come.
     fn finish_tensor(&mut self) -> Result<(), Failure> {
-        let Some(InHand { index, outcome }) = self.tensor.take() else { return Ok(()) };
+        let Some(InHand { index, outcome, checksum }) = self.tensor.take() else { return Ok(()) };
         let Some((name, kind)) = self.tensors.get(index) else { return Ok(()) };
         self.progress.clear();
         match outcome {
-            Ok(statistics) => self.report.tensor(name, kind.tensor_type, &statistics)?,
-            Err(error) => self.report.not_decoded(name, &error)?,
+            Ok(statistics) => self.report.tensor(index, name, kind.tensor_type, &statistics, checksum)?,
+            Err(error) => self.report.not_decoded(index, name, &error)?,
         }
         Ok(())
     }

@@ -18,6 +18,7 @@
     reason = "a program for hosts"
 )]
 
+mod checksum;
 mod file;
 mod ggml;
 mod report;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 use support::failure::{self, Failure};
 
 const USAGE: &str = "\
-Usage: check FILE... [--quiet]
+Usage: check FILE... [--quiet|--crc]
 
 Reads GGUF files whole, dequantizes every tensor, and prints of each the number of values, the least and the greatest,
 their mean and root mean square, and how many are NaN or infinite; those count in nothing else. `-` is standard input.
@@ -40,21 +41,35 @@ With one bad file among several, the others are still checked. A model in severa
 NAME-00001-of-0000N.gguf, and checked as one; `-` takes any one of them by itself.
 
   --quiet  print one line a file, and no progress
+  --crc    print only one line a tensor: its index, the CRC-32 of its values as little-endian f32 (`-` where it cannot be
+           dequantized), their number, and its name
   --help   print this text
 ";
 
 fn main() -> ExitCode {
-    failure::exit("check", USAGE, arguments().and_then(|(files, quiet)| run(&files, quiet)))
+    failure::exit("check", USAGE, arguments().and_then(|(files, form)| run(&files, form)))
 }
 
-fn arguments() -> Result<(Vec<OsString>, bool), Failure> {
+/// What is printed of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A table of the tensors, and what they add up to.
+    Table,
+    /// One line a model.
+    Quiet,
+    /// One line a tensor, with a checksum.
+    Crc,
+}
+
+fn arguments() -> Result<(Vec<OsString>, Form), Failure> {
     use lexopt::prelude::*;
 
-    let (mut files, mut quiet) = (Vec::new(), false);
+    let (mut files, mut quiet, mut crc) = (Vec::new(), false, false);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("quiet") | Short('q') => quiet = true,
+            Long("crc") => crc = true,
             Long("help") | Short('h') => return Err(Failure::Help),
             Value(file) => files.push(file),
             _ => return Err(arg.unexpected().into()),
@@ -63,16 +78,22 @@ fn arguments() -> Result<(Vec<OsString>, bool), Failure> {
     if files.is_empty() {
         return Err(Failure::Usage("FILE is missing".into()));
     }
-    Ok((files, quiet))
+    let form = match (quiet, crc) {
+        (true, true) => return Err(Failure::Usage("--quiet and --crc do not go together".into())),
+        (true, false) => Form::Quiet,
+        (false, true) => Form::Crc,
+        (false, false) => Form::Table,
+    };
+    Ok((files, form))
 }
 
-fn run(files: &[OsString], quiet: bool) -> Result<(), Failure> {
+fn run(files: &[OsString], form: Form) -> Result<(), Failure> {
     let mut is_good = true;
     for (position, path) in files.iter().enumerate() {
-        if position > 0 && !quiet {
+        if position > 0 && form != Form::Quiet {
             writeln!(io::stdout())?;
         }
-        match file::check(path, quiet) {
+        match file::check(path, form) {
             Ok(()) => {}
             Err(Failure::OutputClosed) => return Err(Failure::OutputClosed),
             Err(failure) => {

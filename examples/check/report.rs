@@ -4,6 +4,8 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use weightstream::{DequantizeError, TensorType};
 
+use crate::Form;
+use crate::checksum::Checksum;
 use crate::ggml::Refusals;
 use crate::statistics::Statistics;
 use crate::support::escape;
@@ -22,7 +24,7 @@ pub(crate) struct Report {
     file: String,
     /// Files of the model.
     files: usize,
-    quiet: bool,
+    form: Form,
     width: usize,
     table: Table,
     tensors: usize,
@@ -33,7 +35,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(files: usize, quiet: bool) -> Self {
+    pub(crate) fn new(files: usize, form: Form) -> Self {
         let (stdout, width) = (io::stdout(), terminal_width());
         let mut columns = vec![Align::Left(7), Align::Right(12), NUMBER, NUMBER, NUMBER, NUMBER];
         if width < WIDE {
@@ -44,7 +46,7 @@ impl Report {
             out: BufWriter::new(stdout),
             file: String::new(),
             files,
-            quiet,
+            form,
             width,
             table: Table::new(width, 56, &columns),
             tensors: 0,
@@ -62,7 +64,7 @@ impl Report {
         if is_first {
             self.file = file.to_owned();
         }
-        if self.quiet {
+        if self.form != Form::Table {
             return Ok(());
         }
         if !is_first {
@@ -84,14 +86,19 @@ impl Report {
     /// A tensor was dequantized.
     pub(crate) fn tensor(
         &mut self,
+        index: u32,
         name: &str,
         tensor_type: TensorType,
         found: &Statistics,
+        checksum: Option<Checksum>,
     ) -> io::Result<()> {
         self.values += found.count();
         self.nan += found.nan();
         self.infinite += found.infinite();
-        if self.quiet {
+        if let Some(checksum) = checksum {
+            return self.checksum(index, &format!("{:08x}", checksum.finish()), found.count(), name);
+        }
+        if self.form != Form::Table {
             return Ok(());
         }
         let (name, count) = (escape::plain(name), grouped(found.count()));
@@ -109,19 +116,29 @@ impl Report {
         Ok(())
     }
 
+    /// The line of a tensor with `--crc`.
+    fn checksum(&mut self, index: u32, crc: &str, count: u64, name: &str) -> io::Result<()> {
+        writeln!(self.out, "{index} {crc} {count} {}", escape::plain(name))
+    }
+
     /// A tensor has no values.
-    pub(crate) fn empty(&mut self, name: &str, tensor_type: TensorType) -> io::Result<()> {
-        if self.quiet {
-            return Ok(());
+    pub(crate) fn empty(&mut self, index: u32, name: &str, tensor_type: TensorType) -> io::Result<()> {
+        match self.form {
+            Form::Table => {
+                self.row(&escape::plain(name), &tensor_type.to_string(), ["0", "-", "-", "-", "-"])
+            }
+            Form::Crc => self.checksum(index, "00000000", 0, name),
+            Form::Quiet => Ok(()),
         }
-        self.row(&escape::plain(name), &tensor_type.to_string(), ["0", "-", "-", "-", "-"])
     }
 
     /// A tensor was read, but cannot be dequantized.
-    pub(crate) fn not_decoded(&mut self, name: &str, error: &DequantizeError) -> io::Result<()> {
+    pub(crate) fn not_decoded(&mut self, index: u32, name: &str, error: &DequantizeError) -> io::Result<()> {
         self.not_decoded += 1;
-        if self.quiet {
-            return Ok(());
+        match self.form {
+            Form::Table => {}
+            Form::Crc => return self.checksum(index, "-", 0, name),
+            Form::Quiet => return Ok(()),
         }
         let reason = match error {
             DequantizeError::NoKernel { tensor_type } => {
@@ -140,8 +157,10 @@ impl Report {
 
     /// The model is whole.
     pub(crate) fn end(&mut self, refusals: &Refusals) -> io::Result<()> {
-        if !self.quiet {
-            writeln!(self.out)?;
+        match self.form {
+            Form::Table => writeln!(self.out)?,
+            Form::Crc => return self.out.flush(),
+            Form::Quiet => {}
         }
         let tensors =
             if self.tensors == 1 { "1 tensor".into() } else { plural(self.tensors as u64, "tensors") };

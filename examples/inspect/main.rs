@@ -28,6 +28,7 @@ mod model;
 mod outcome;
 mod part;
 mod preview;
+mod slots;
 #[path = "../support/mod.rs"]
 mod support;
 mod text;
@@ -41,18 +42,21 @@ use weightstream::Event;
 use weightstream::summary::Summary;
 
 use part::Part;
+use slots::Language;
 use support::failure::{self, Failure};
 use support::shards::Shards;
 use support::source::Source;
 use support::table;
 
 const USAGE: &str = "\
-Usage: inspect [FILE|-] [--json] [--full] [--chunk BYTES]
+Usage: inspect [FILE|-] [--json|--rust-table|--c-table] [--full] [--chunk BYTES]
 
 Shows what is in a GGUF file. `-` is standard input; without FILE, a small bundled model is shown. A model in several
 files is given by its first one, NAME-00001-of-0000N.gguf, and shown as one; `-` takes any one of them by itself.
 
   --json         print one JSON object
+  --rust-table   print the tensors' places as a constant in Rust, for firmware that need not read the descriptions
+  --c-table      the same in C
   --full         print values whole: long texts and arrays are cut otherwise
   --chunk BYTES  decode in chunks of at most so many bytes, 1 to 16777216; the output is the same
   --help         print this text
@@ -64,9 +68,17 @@ const SAMPLE: &[u8] = include_bytes!("../data/sample.gguf");
 const OUTPUT_BYTES: usize = 256 * 1024;
 const MOST_CHUNK_BYTES: usize = 16 << 20;
 
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Json,
+    Table(Language),
+}
+
 struct Args {
     file: Option<OsString>,
-    json: bool,
+    form: Form,
     full: bool,
     chunk: Option<usize>,
 }
@@ -78,11 +90,13 @@ fn main() -> ExitCode {
 fn arguments() -> Result<Args, Failure> {
     use lexopt::prelude::*;
 
-    let mut args = Args { file: None, json: false, full: false, chunk: None };
+    let mut args = Args { file: None, form: Form::Text, full: false, chunk: None };
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
-            Long("json") => args.json = true,
+            Long("json") => choose(&mut args.form, Form::Json)?,
+            Long("rust-table") => choose(&mut args.form, Form::Table(Language::Rust))?,
+            Long("c-table") => choose(&mut args.form, Form::Table(Language::C))?,
             Long("full") => args.full = true,
             Long("chunk") => {
                 let bytes = parser.value()?.parse()?;
@@ -99,6 +113,14 @@ fn arguments() -> Result<Args, Failure> {
     Ok(args)
 }
 
+fn choose(form: &mut Form, chosen: Form) -> Result<(), Failure> {
+    if *form != Form::Text && *form != chosen {
+        return Err(Failure::Usage("--json, --rust-table and --c-table do not go together".into()));
+    }
+    *form = chosen;
+    Ok(())
+}
+
 fn run(args: &Args) -> Result<(), Failure> {
     let mut shards = match &args.file {
         Some(path) => Shards::of(path)?,
@@ -107,12 +129,16 @@ fn run(args: &Args) -> Result<(), Failure> {
     shards.measure()?;
     let Some(first) = open_next(&mut shards, args)? else { return Ok(()) };
     let out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
-    if args.json {
-        let report = json::Report::new(out, args.full, &first);
-        show(first, &mut shards, args, report)
-    } else {
-        let report = text::Report::new(out, args.full, table::terminal_width());
-        show(first, &mut shards, args, report)
+    match args.form {
+        Form::Text => {
+            let report = text::Report::new(out, args.full, table::terminal_width());
+            show(first, &mut shards, args, report)
+        }
+        Form::Json => {
+            let report = json::Report::new(out, args.full, &first);
+            show(first, &mut shards, args, report)
+        }
+        Form::Table(language) => show(first, &mut shards, args, slots::Report::new(out, language)),
     }
 }
 
@@ -128,11 +154,11 @@ fn open_next(shards: &mut Shards, args: &Args) -> Result<Option<Source>, Failure
 trait Show {
     /// An event of the first file, before its tensors.
     fn event(&mut self, event: Event<'_>) -> Result<(), Failure>;
-    /// Whether anything that may still come of the value in hand would be shown. True where none is in hand.
+    /// Whether anything that may still come of the entry in hand would be shown.
     fn wants_more(&self) -> bool {
         true
     }
-    /// Nothing more comes of the value in hand.
+    /// Nothing more comes of the entry in hand.
     fn skip_rest(&mut self) -> Result<(), Failure> {
         Ok(())
     }

@@ -108,7 +108,7 @@ impl<R: Show> Header<'_, R> {
             self.is_for_summary = self.summary.accept(&event);
         }
         report.event(event)?;
-        if report.wants_more() || self.is_for_summary || self.checks.in_value {
+        if report.wants_more() || is_for_shards || self.is_for_summary || self.checks.in_value {
             return Ok(true);
         }
         report.skip_rest()?;

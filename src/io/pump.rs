@@ -64,15 +64,11 @@ impl<'b, C: Decode> Pump<'b, C> {
     }
 
     pub(super) fn skip_value(&mut self) {
-        if matches!(self.state, State::Running) {
-            self.decoder.skip_value();
-        }
+        self.decoder.skip_value();
     }
 
     pub(super) fn skip_tensor(&mut self) {
-        if matches!(self.state, State::Running) {
-            self.decoder.skip_tensor();
-        }
+        self.decoder.skip_tensor();
     }
 
     /// Lets the decoder consume what is in the buffer, until it has something to say.

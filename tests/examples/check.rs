@@ -1,5 +1,6 @@
 //! What `check` says of whole files.
 
+use crc::{CRC_32_ISO_HDLC, Crc};
 use serde_json::json;
 
 use crate::run::{Corpus, Run, SAMPLE, file, has_dequantizer, list, run, run_on};
@@ -50,4 +51,43 @@ fn check_goes_on_after_a_bad_file() {
     assert_eq!(String::from_utf8(out).unwrap().matches("sample.gguf: whole; 25 tensors").count(), 2);
     assert_eq!(errors.lines().count(), 2, "{errors}");
     assert!(errors.contains("bad magic") && errors.contains("no such file"), "{errors}");
+}
+
+#[test]
+fn check_prints_checksums_of_the_values() {
+    let corpus = Corpus::read();
+    for (path, expected) in corpus.good() {
+        let found = run("check", &["--crc", &path]).text();
+        let tensors = list(&expected["tensors"]);
+        assert_eq!(found.lines().count(), tensors.len(), "{path}");
+        for line in found.lines() {
+            let mut fields = line.splitn(4, ' ');
+            let [index, crc, count, _] = [(); 4].map(|()| fields.next().unwrap());
+            let tensor = &tensors[index.parse::<usize>().unwrap()];
+            if !has_dequantizer(tensor) && tensor["nbytes"] != json!(0) {
+                assert_eq!((crc, count), ("-", "0"), "{path}: {line}");
+                continue;
+            }
+            // What `weights` writes is held to the corpus elsewhere.
+            let name = tensor["name"].as_str().unwrap();
+            let values = match tensor["nbytes"] == json!(0) {
+                true => Vec::new(),
+                false => run("weights", &[&path, name, "--format", "f32"]).good(),
+            };
+            let checksum = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(&values);
+            assert_eq!(
+                (crc, count),
+                (&*format!("{checksum:08x}"), &*(values.len() / 4).to_string()),
+                "{path}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn checksums_are_those_of_zip() {
+    let data = [1.0_f32, -2.5, 1e-3].map(f32::to_le_bytes).concat();
+    let file = Gguf::new().tensor(Tensor::new("t", 0, &[3], data)).write().bytes;
+    // zlib.crc32 of the twelve bytes.
+    assert_eq!(run_on("check", &["--crc", "-"], &file).text(), "0 28a4aff1 3 t\n");
 }

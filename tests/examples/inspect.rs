@@ -3,9 +3,10 @@
 use std::fs;
 
 use serde_json::{Value as Json, json};
+use weightstream::{Decoder, TensorSlot, name_hash};
 
 use crate::run::{Corpus, SAMPLE, file, list, run, run_on};
-use crate::support::gguf_writer::{Gguf, Value};
+use crate::support::gguf_writer::{Gguf, Tensor, Value};
 
 /// Holds a value as printed against one of `expected.json`.
 #[track_caller]
@@ -142,4 +143,86 @@ fn long_strings_are_printed_whole_in_json() {
         run("inspect", &[&file("long_bad.gguf", &bytes)]).text(),
         run_on("inspect", &["-"], &bytes).text()
     );
+}
+
+/// A line of a table, from what must be in it.
+fn table_line(tensor: &Json, is_big: bool, is_rust: bool) -> String {
+    let number = |field: &Json| field.as_u64().unwrap();
+    let row = tensor["dims"][0].as_u64().unwrap_or(1);
+    let (offset, bytes) = (number(&tensor["abs_offset"]), number(&tensor["nbytes"]));
+    if is_rust {
+        let order = if is_big { "Big" } else { "Little" };
+        format!(
+            "), {offset}, {bytes}, {row}, INDEX, TensorType::{}, ByteOrder::{order}),",
+            tensor["type"].as_str().unwrap()
+        )
+    } else {
+        let hash = name_hash(tensor["name"].as_str().unwrap());
+        let (id, order) = (number(&tensor["type_id"]), u8::from(is_big));
+        format!(
+            "    {{UINT64_C({hash:#018x}), UINT64_C({offset}), UINT64_C({bytes}), UINT64_C({row}), INDEX, {id}, {order}}}, // "
+        )
+    }
+}
+
+#[test]
+fn tables_hold_every_tensor_of_the_corpus() {
+    let corpus = Corpus::read();
+    for (path, expected) in corpus.good() {
+        let tensors = list(&expected["tensors"]);
+        for flag in ["--rust-table", "--c-table"] {
+            let found = run("inspect", &[flag, &path]).text();
+            let start = if flag == "--rust-table" { "    TensorSlot::new(" } else { "    {UINT64_C(" };
+            let rows: Vec<&str> = found.lines().filter(|line| line.starts_with(start)).collect();
+            assert_eq!(rows.len(), tensors.len(), "{path}");
+            for (index, (row, tensor)) in rows.iter().zip(tensors).enumerate() {
+                let line = table_line(tensor, expected["endian"] == "big", flag == "--rust-table");
+                let line = line.replace("INDEX", &index.to_string());
+                assert!(row.contains(&line), "{path}: {row}\nshould have {line}");
+            }
+        }
+    }
+}
+
+/// The table that the firmware has in its flash.
+#[path = "../../examples/firmware/src/sample_table.rs"]
+#[allow(unreachable_pub, reason = "it is a file of another crate")]
+mod sample_table;
+
+#[test]
+fn the_table_in_rust_is_the_directory_that_a_decoder_records() {
+    let made = run("inspect", &["--rust-table", SAMPLE]).text();
+    assert_eq!(made, fs::read_to_string("examples/firmware/src/sample_table.rs").unwrap());
+
+    let file = fs::read(SAMPLE).unwrap();
+    let mut decoder = Decoder::new([TensorSlot::EMPTY; 32]);
+    let mut input = file.as_slice();
+    while decoder.decode(&mut input).unwrap().is_some() {}
+    assert_eq!(decoder.directory().slots(), &sample_table::TENSORS[..]);
+}
+
+#[test]
+fn no_name_breaks_out_of_a_table() {
+    let name = "a\"\\\n\u{202e}/*ü\\";
+    let bytes = Gguf::new().tensor(Tensor::new(name, 0, &[1], vec![0; 4])).write().bytes;
+    let rust = run_on("inspect", &["--rust-table", "-"], &bytes).text();
+    assert!(rust.contains(r#"name_hash("a\"\\\u{a}\u{202e}/*\u{fc}\\"), "#), "{rust}");
+    let c = run_on("inspect", &["--c-table", "-"], &bytes).text();
+    assert!(c.lines().all(|line| !line.ends_with('\\')), "{c}");
+    assert!(c.contains("}, // a\"/") && !c.contains('\u{202e}'), "{c}");
+    let (_, rows) = c.split_once("tensors[1] = {\n").unwrap();
+    assert_eq!(rows.lines().count(), 2, "{c}");
+}
+
+#[test]
+fn a_table_of_no_tensors_is_a_constant_too() {
+    let bytes = Gguf::new().entry("n", Value::U8(1)).write().bytes;
+    assert!(
+        run_on("inspect", &["--rust-table", "-"], &bytes)
+            .text()
+            .ends_with("TENSORS: [TensorSlot; 0] = [\n];\n")
+    );
+    // C has no arrays of no length.
+    let c = run_on("inspect", &["--c-table", "-"], &bytes).text();
+    assert!(c.ends_with("tensors[1] = {\n    {0, 0, 0, 0, 0, 0, 0},\n};\n"), "{c}");
 }

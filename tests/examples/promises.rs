@@ -96,7 +96,7 @@ fn unknown_types_are_listed_and_passed_over() {
 
 #[test]
 fn wrong_usage_is_told_with_status_2() {
-    let wrong: [&[&str]; 15] = [
+    let wrong: [&[&str]; 18] = [
         &["inspect", "--no-such"],
         &["inspect", "a", "b"],
         &["inspect", "--chunk", "0"],
@@ -112,6 +112,9 @@ fn wrong_usage_is_told_with_status_2() {
         &["weights", SAMPLE, "t", "--format", "csv"],
         &["check"],
         &["check", "--loud", SAMPLE],
+        &["check", "--crc", "--quiet", SAMPLE],
+        &["inspect", "--json", "--c-table"],
+        &["inspect", "--c-table", "--rust-table"],
     ];
     for args in wrong {
         let found = run(args[0], &args[1..]);

@@ -147,6 +147,29 @@ fn a_source_that_claims_too_much_is_an_error() {
     }
 }
 
+/// Not even where the source comes to its senses: what came meanwhile is lost.
+#[test]
+fn after_a_claim_of_too_much_nothing_is_told() {
+    struct Once<'a>(&'a [u8], bool);
+    impl embedded_io::ErrorType for Once<'_> {
+        type Error = std::convert::Infallible;
+    }
+    impl embedded_io::Read for Once<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Self::Error> {
+            let count = embedded_io::Read::read(&mut self.0, buffer)?;
+            self.1 = !self.1;
+            Ok(if self.1 { count } else { buffer.len() + 1 })
+        }
+    }
+    let bytes = compact(3, false).bytes;
+    let mut buffer = [0; 24];
+    let mut events = Events::new(full(Options::new()), Once(&bytes, false), &mut buffer);
+    assert!(matches!(events.next(), Ok(Some(Event::Header(_)))));
+    for _ in 0..3 {
+        assert_eq!(events.next().unwrap_err(), ReadError::SourceOverrun);
+    }
+}
+
 /// So that another file, or anything else, may follow in a stream.
 #[test]
 fn a_stream_is_not_read_past_the_end_of_the_file() {
