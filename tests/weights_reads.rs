@@ -5,6 +5,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
+    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::std_instead_of_core,
