@@ -72,6 +72,8 @@ impl<'b, C: Decode> Pump<'b, C> {
     }
 
     /// Lets the decoder consume what is in the buffer, until it has something to say.
+    // Otherwise what it returns is copied through memory for each event.
+    #[inline(always)]
     pub(super) fn step<E>(&mut self) -> Result<Next, ReadError<E>> {
         match self.state {
             State::Running => {}
