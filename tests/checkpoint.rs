@@ -164,10 +164,10 @@ fn no_checkpoint_is_larger_than_promised() {
         for mut chunk in bytes.chunks(1) {
             while decoder.decode(&mut chunk).unwrap().is_some() {}
             let bytes = decoder.checkpoint_bytes();
-            assert!(bytes <= 444 + 40 * decoder.directory().len() + 64, "{bytes} at {}", decoder.position());
+            assert!(bytes <= 412 + 40 * decoder.directory().len() + 64, "{bytes} at {}", decoder.position());
             largest = largest.max(bytes);
         }
-        assert!(largest >= 436 + 40 * decoder.directory().len(), "{largest} is less than is promised");
+        assert!(largest >= 404 + 40 * decoder.directory().len(), "{largest} is less than is promised");
     }
 }
 
