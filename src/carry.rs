@@ -5,7 +5,6 @@ use nom::{Err, IResult, Needed};
 
 use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::error::Fault;
-use crate::options::MAX_POSITION;
 
 /// The largest field that is parsed in one piece, in bytes.
 const FIELD_BYTES: usize = 8;
@@ -131,8 +130,8 @@ impl Carry {
 
     /// The fields of a checkpoint.
     pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        // Any number: a source of unknown size may have jumped to the end of all positions.
         fields.u64(&mut self.position)?;
-        within(self.position <= MAX_POSITION)?;
         let mut len = u8::try_from(self.bytes.len()).unwrap_or(u8::MAX);
         fields.u8(&mut len)?;
         within(u64::from(len) <= self.position)?;

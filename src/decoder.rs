@@ -221,7 +221,7 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     }
 
     /// Bytes that [`checkpoint`](Self::checkpoint) would write now; 0 after an error. It grows with the tensors that
-    /// are recorded: at most 476 bytes, 36 for each of them, and the scratch. Never panics.
+    /// are recorded: at most 412 bytes, 40 for each of them, and the scratch. Never panics.
     pub fn checkpoint_bytes(&self) -> usize {
         checkpoint::measure(&mut |fields| self.save(fields)).unwrap_or(0)
     }

@@ -15,13 +15,13 @@ use crate::checkpoint::{CheckpointError, Fields};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Options {
-    pub(crate) entries: u64,
-    pub(crate) tensors: u64,
     pub(crate) string_bytes: u64,
     pub(crate) array_elements: u64,
     pub(crate) metadata_bytes: u64,
     /// Size of the input plus one; 0 while it is unknown. An all-zero value must be the default.
     input_bytes_plus_one: u64,
+    entries: u32,
+    tensors: u32,
     name_bytes: u32,
     alignment: u32,
     nesting: u8,
@@ -57,8 +57,10 @@ pub enum UnknownTypes {
 
 /// Arrays nested deeper than this are always refused: the decoder keeps one counter a level.
 pub(crate) const MAX_NESTING: u8 = 4;
-/// Most dimensions of a GGUF tensor.
-const GGUF_RANK: u8 = 4;
+/// Most dimensions that a tensor may have: GGUF has no more.
+pub(crate) const MAX_RANK: u8 = 4;
+/// Entries and tensors are indexed in 32 bits, of which the last stands for none.
+const MAX_COUNT: u32 = u32::MAX - 1;
 const DEFAULT_NAME_BYTES: u32 = 65_535;
 const DEFAULT_ALIGNMENT: u32 = 1 << 20;
 /// File positions are counted in 63 bits, as every operating system does.
@@ -69,12 +71,12 @@ impl Options {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            entries: 0,
-            tensors: 0,
             string_bytes: 0,
             array_elements: 0,
             metadata_bytes: 0,
             input_bytes_plus_one: 0,
+            entries: 0,
+            tensors: 0,
             name_bytes: 0,
             alignment: 0,
             nesting: 0,
@@ -116,14 +118,14 @@ impl Options {
     /// Most metadata entries. Unbounded by default, as far as 32-bit indexes reach.
     #[must_use]
     pub const fn entries(mut self, entries: u64) -> Self {
-        self.entries = entries;
+        self.entries = count_limit(entries);
         self
     }
 
     /// Most tensors. Unbounded by default, as far as 32-bit indexes reach.
     #[must_use]
     pub const fn tensors(mut self, tensors: u64) -> Self {
-        self.tensors = tensors;
+        self.tensors = count_limit(tensors);
         self
     }
 
@@ -173,8 +175,8 @@ impl Options {
 
     /// In a checkpoint: what goes on must have the same options.
     pub(crate) fn fields(&self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
-        fields.same(self.entries)?;
-        fields.same(self.tensors)?;
+        fields.same(u64::from(self.entries))?;
+        fields.same(u64::from(self.tensors))?;
         fields.same(self.string_bytes)?;
         fields.same(self.array_elements)?;
         fields.same(self.metadata_bytes)?;
@@ -185,6 +187,15 @@ impl Options {
         fields.same(u64::from(self.rank))?;
         fields.same(u64::from(self.layout as u8))?;
         fields.same(u64::from(self.unknown_types as u8))
+    }
+
+    pub(crate) const fn max_entries(&self) -> u64 {
+        // Lossless: `From` is not const.
+        (if self.entries == 0 { MAX_COUNT } else { self.entries }) as u64
+    }
+
+    pub(crate) const fn max_tensors(&self) -> u64 {
+        (if self.tensors == 0 { MAX_COUNT } else { self.tensors }) as u64
     }
 
     pub(crate) const fn max_name_bytes(&self) -> u64 {
@@ -201,7 +212,7 @@ impl Options {
     }
 
     pub(crate) const fn max_rank(&self) -> u8 {
-        if self.rank == 0 || self.rank > GGUF_RANK { GGUF_RANK } else { self.rank }
+        if self.rank == 0 || self.rank > MAX_RANK { MAX_RANK } else { self.rank }
     }
 
     /// The size of the input, when the caller knew it.
@@ -218,4 +229,14 @@ impl Options {
 /// A limit as the caller set it, 0 being none.
 pub(crate) const fn limit_or(limit: u64, unbounded: u64) -> u64 {
     if limit == 0 { unbounded } else { limit }
+}
+
+/// A limit of a count as it is kept: one beyond the last index limits nothing.
+const fn count_limit(limit: u64) -> u32 {
+    // Lossless: `From` is not const.
+    if limit >= MAX_COUNT as u64 {
+        return MAX_COUNT;
+    }
+    let [b0, b1, b2, b3, ..] = limit.to_le_bytes();
+    u32::from_le_bytes([b0, b1, b2, b3])
 }

@@ -117,6 +117,22 @@ impl Family {
     }
 }
 
+/// In [`TensorType::block`]: where the bytes end and the power of two begins.
+const ELEMENTS_SHIFT: u32 = 12;
+const BYTES_MASK: u16 = (1 << ELEMENTS_SHIFT) - 1;
+
+/// What [`TensorType::block`] says of a block of that size. Where it cannot, nothing is compiled.
+const fn pack(elements: u16, bytes: u16) -> u16 {
+    assert!(elements.is_power_of_two() && bytes <= BYTES_MASK, "a block is of another kind");
+    let mut packed = bytes;
+    let mut left = elements;
+    while left > 1 {
+        left >>= 1;
+        packed = packed.wrapping_add(1 << ELEMENTS_SHIFT);
+    }
+    packed
+}
+
 macro_rules! sizes {
     (
         $($id:literal $name:ident $elements:literal $bytes:literal $family:ident
@@ -161,9 +177,9 @@ macro_rules! sizes {
             ///
             /// Never panics.
             pub const fn block_elements(self) -> Option<u32> {
-                match self {
-                    $(Self::$name => Some($elements),)*
-                    _ => None,
+                match self.block() {
+                    0 => None,
+                    block => Some(1_u32.wrapping_shl((block >> ELEMENTS_SHIFT) as u32)),
                 }
             }
 
@@ -171,9 +187,18 @@ macro_rules! sizes {
             ///
             /// Never panics.
             pub const fn block_bytes(self) -> Option<u32> {
+                match self.block() {
+                    0 => None,
+                    block => Some((block & BYTES_MASK) as u32),
+                }
+            }
+
+            /// Both in two bytes, so that the table of all types is small: bytes, and the power of two that is the
+            /// number of elements. 0 if there is none.
+            const fn block(self) -> u16 {
                 match self {
-                    $(Self::$name => Some($bytes),)*
-                    _ => None,
+                    $(Self::$name => const { pack($elements, $bytes) },)*
+                    _ => 0,
                 }
             }
 

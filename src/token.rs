@@ -2,6 +2,7 @@
 
 use crate::byte_order::ByteOrder;
 use crate::checkpoint::{CheckpointError, Fields, within};
+use crate::options::MAX_RANK;
 use crate::tensor_type::TensorType;
 use crate::value::{Scalar, ValueType};
 
@@ -87,14 +88,11 @@ pub struct DataStart {
     pub contiguous: bool,
 }
 
-/// Most dimensions that a tensor of any format may have.
-pub(crate) const MAX_RANK: usize = 8;
-
 /// The description of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TensorInfo {
-    pub(crate) dims: [u64; MAX_RANK],
+    pub(crate) dims: [u64; MAX_RANK as usize],
     pub(crate) data_offset: u64,
     pub(crate) bytes: u64,
     pub(crate) index: u32,
@@ -108,7 +106,7 @@ impl TensorInfo {
 
     pub(crate) const fn new(index: u32) -> Self {
         Self {
-            dims: [0; MAX_RANK],
+            dims: [0; MAX_RANK as usize],
             data_offset: 0,
             bytes: 0,
             index,
@@ -127,7 +125,7 @@ impl TensorInfo {
         fields.u32(&mut self.index)?;
         self.tensor_type.fields(fields)?;
         fields.u8(&mut self.rank)?;
-        within(usize::from(self.rank) <= MAX_RANK)
+        within(self.rank <= MAX_RANK)
     }
 
     /// Appends a dimension, if there is room.

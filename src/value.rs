@@ -54,29 +54,28 @@ pub enum Scalar {
     F64(f64),
 }
 
-/// One row a type, in the order of the ids.
-const TYPES: [(ValueType, &str, u8); 13] = [
-    (ValueType::U8, "u8", 1),
-    (ValueType::I8, "i8", 1),
-    (ValueType::U16, "u16", 2),
-    (ValueType::I16, "i16", 2),
-    (ValueType::U32, "u32", 4),
-    (ValueType::I32, "i32", 4),
-    (ValueType::F32, "f32", 4),
-    (ValueType::Bool, "bool", 1),
-    (ValueType::String, "string", 0),
-    (ValueType::Array, "array", 0),
-    (ValueType::U64, "u64", 8),
-    (ValueType::I64, "i64", 8),
-    (ValueType::F64, "f64", 8),
+/// Every type, at the place that its id says.
+const TYPES: [ValueType; 13] = [
+    ValueType::U8,
+    ValueType::I8,
+    ValueType::U16,
+    ValueType::I16,
+    ValueType::U32,
+    ValueType::I32,
+    ValueType::F32,
+    ValueType::Bool,
+    ValueType::String,
+    ValueType::Array,
+    ValueType::U64,
+    ValueType::I64,
+    ValueType::F64,
 ];
 
 impl ValueType {
     /// The type of an id as GGUF stores it; `None` where there is none. Never panics.
     #[must_use]
     pub fn from_id(id: u32) -> Option<Self> {
-        let row = usize::try_from(id).ok()?;
-        TYPES.get(row).map(|&(value_type, _, _)| value_type)
+        TYPES.get(usize::try_from(id).ok()?).copied()
     }
 
     /// The id as GGUF stores it. Never panics.
@@ -96,21 +95,34 @@ impl ValueType {
 
     /// The short name, such as `u32`. Never panics.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        self.row().1
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::U16 => "u16",
+            Self::I16 => "i16",
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::F32 => "f32",
+            Self::Bool => "bool",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+            Self::F64 => "f64",
+        }
     }
 
     /// Bytes of one value; `None` for strings and arrays, whose size is in the file. Never panics.
     #[must_use]
-    pub fn byte_len(self) -> Option<u8> {
-        match self.row().2 {
-            0 => None,
-            bytes => Some(bytes),
+    pub const fn byte_len(self) -> Option<u8> {
+        match self {
+            Self::U8 | Self::I8 | Self::Bool => Some(1),
+            Self::U16 | Self::I16 => Some(2),
+            Self::U32 | Self::I32 | Self::F32 => Some(4),
+            Self::U64 | Self::I64 | Self::F64 => Some(8),
+            Self::String | Self::Array => None,
         }
-    }
-
-    fn row(self) -> (Self, &'static str, u8) {
-        TYPES.get(usize::from(self as u8)).copied().unwrap_or((self, "", 0))
     }
 }
 

@@ -314,6 +314,8 @@ fn calls_out_of_turn_are_refused() {
         set.accept(&event).unwrap();
     }
     assert_eq!((set.finish(), set.clone().begin(None)), (out_of_turn, out_of_turn));
+    // Another file, as if it were a part of this one.
+    assert_eq!(set.clone().accept(&header), Err(ShardError::OutOfTurn));
     assert_eq!((set.end_file(), set.finish()), (Ok(()), Ok(())));
     assert_eq!((set.accept(&header), set.finish()), (Err(ShardError::OutOfTurn), out_of_turn));
 }

@@ -138,6 +138,23 @@ fn values_of_wrong_types_are_shown_as_if_they_were_not_there() {
 }
 
 #[test]
+fn arrays_of_other_elements_are_shown_as_if_they_were_not_there() {
+    let key = "llama.attention.head_count";
+    let others = [Value::F32(4.0), Value::F64(4.0), Value::Bool(1), Value::text("4"), Value::array(vec![])];
+    for element in others {
+        let summary = of(&llama().entry(key, Value::array(vec![element.clone()])));
+        assert_eq!(summary.heads(), None, "{element:?}");
+    }
+    assert_eq!(
+        of(&llama().entry(key, Value::array(vec![Value::I8(4); 3]))).heads(),
+        Some(Heads::PerLayer(3))
+    );
+    let tokens = |element| of(&llama().entry("tokenizer.ggml.tokens", Value::array(vec![element; 2])));
+    assert_eq!(tokens(Value::U32(7)).vocabulary(), None);
+    assert_eq!(tokens(Value::text("a")).vocabulary(), Some(2));
+}
+
+#[test]
 fn texts_are_cut_where_they_are_too_long_or_not_utf8() {
     for (written, text, is_cut) in [
         (vec![b'n'; 96], "n".repeat(96), false),

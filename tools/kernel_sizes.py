@@ -8,15 +8,12 @@ left out, because any firmware has them.
 """
 
 import argparse
-import os
 import re
-import struct
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from linked_size import ROOT, build, linked_size
+
 TARGET = "thumbv7em-none-eabihf"
 HEADER = """\
 | type | bits per weight | elements / bytes of a block | bit-exact | kernel, bytes | `unpack_`, bytes |
@@ -27,10 +24,6 @@ SHARED = [f"mem{name}" for name in ("cpy", "move", "set", "cmp")] + [
 ]
 
 
-def output(*command, **options):
-    return subprocess.check_output(command, text=True, **options).strip()
-
-
 def types():
     """Name, elements, bytes and kernel of each type, from the one table that has them."""
     line = re.compile(r"^ +\d+ +(\w+) +(\d+) +(\d+) +\w+ +(?:whole|ambiguous|\[.*?\]) +\w+::(\w+);", re.M)
@@ -39,54 +32,20 @@ def types():
     return [(name, int(elements), int(size), kernel) for name, elements, size, kernel in found]
 
 
-def build():
-    """The library of all kernels."""
-    project = ROOT / ".ci/sizes"
-    environment = os.environ | {"CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))}
-    # The versions of the library, and no second list of them to keep.
-    (project / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())
-    subprocess.check_call([ROOT / ".ci/cross", TARGET, "build", "--release"], cwd=project, env=environment)
-    artifacts = output(ROOT / ".ci/cross", TARGET, "--artifacts", cwd=project, env=environment)
-    return Path(artifacts) / "release/libweightstream_sizes.a"
-
-
-def linker():
-    host = re.search(r"^host: (.*)$", output("rustc", "-vV"), re.M)[1]
-    return Path(output("rustc", "--print", "sysroot"), "lib/rustlib", host, "bin/rust-lld")
-
-
-def loaded_bytes(image):
-    """The loaded sections of a 32-bit little-endian ELF file, but .ARM.exidx."""
-    data = image.read_bytes()
-    (table,) = struct.unpack_from("<I", data, 32)
-    entry, count = struct.unpack_from("<HH", data, 46)
-    total = 0
-    for index in range(count):
-        _, kind, flags, _, _, size = struct.unpack_from("<6I", data, table + index * entry)
-        if flags & 2 and kind == 1:  # allocated, with content
-            total += size
-    return total
-
-
-def size(lld, library, symbol):
-    with tempfile.TemporaryDirectory() as folder:
-        image = Path(folder, "image")
-        keep = [f"--entry={symbol}", f"--undefined={symbol}", "--gc-sections", "--fatal-warnings"]
-        shared = [f"--defsym={name}=0" for name in SHARED]
-        subprocess.check_call([lld, "-flavor", "gnu", *keep, *shared, library, "-o", image])
-        return loaded_bytes(image)
+def size(library, symbol):
+    return linked_size(library, symbol, left_out=SHARED)
 
 
 def table():
     """The table's lines, each with its cells."""
-    library, lld = build(), linker()
-    has_unpack = set(re.findall(r"\bunpack_(\w+) \d", (ROOT / ".ci/sizes/src/lib.rs").read_text()))
+    library = build(TARGET, "kernels")
+    has_unpack = set(re.findall(r"\bunpack_(\w+) \d", (ROOT / ".ci/sizes/src/kernels.rs").read_text()))
     lines = []
     for name, elements, block_bytes, kernel in types():
         bits = f"{block_bytes * 8 / elements:g}"
         exact = "yes" if (ROOT / f"tests/data/golden/gauss/{name}.f32").exists() else "no reference"
-        unpack = str(size(lld, library, f"unpack_{kernel}")) if kernel in has_unpack else ""
-        lines.append([name, bits, f"{elements} / {block_bytes}", exact, str(size(lld, library, kernel)), unpack])
+        unpack = str(size(library, f"unpack_{kernel}")) if kernel in has_unpack else ""
+        lines.append([name, bits, f"{elements} / {block_bytes}", exact, str(size(library, kernel)), unpack])
     return lines
 
 

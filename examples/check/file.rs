@@ -11,8 +11,8 @@ use crate::report::Report;
 use crate::statistics::Statistics;
 use crate::support::directory::GrowingDirectory;
 use crate::support::failure::Failure;
+use crate::support::listen::{HostDecoder, Listener, Next};
 use crate::support::progress::Progress;
-use crate::support::pump::{HostDecoder, Next, pump};
 use crate::support::shards::Shards;
 use crate::support::source::Source;
 use crate::support::tensors::Tensors;
@@ -86,26 +86,15 @@ impl Check {
         if let Some(bytes) = source.size() {
             options = options.input_bytes(bytes);
         }
-        let mut decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
+        let decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
         self.tensors = Tensors::new();
         self.refusals.begin_file();
-        let name = source.name().to_owned();
-        let result = pump(source, &mut decoder, |event, position| {
-            shards.see(&event)?;
-            if let Event::DataStart(start) = event {
-                // The size of all shards is known better.
-                if shards.len() == 1 {
-                    self.progress.set_end(start.end);
-                }
-                self.data_start(&name)?;
-            }
-            self.event(event, position)
-        });
-        result.map_err(|failure| failure.with_tensor_name(|index| self.tensors.name(index)))?;
+        let file = source.name().to_owned();
+        source.decode(decoder, &mut Hearing { check: self, shards, file: &file })?;
         self.finish_tensor()
     }
 
-    fn event(&mut self, event: Event<'_>, position: u64) -> Result<Next, Failure> {
+    fn event(&mut self, event: Event<'_>) -> Result<Next, Failure> {
         self.refusals.see(&event);
         match event {
             Event::Tensor { name, info } => self
@@ -115,7 +104,6 @@ impl Check {
             Event::End => return Ok(Next::Stop),
             _ => {}
         }
-        self.progress.update(self.before + position);
         Ok(Next::Go)
     }
 
@@ -166,5 +154,35 @@ impl Check {
             Err(error) => self.report.not_decoded(index, name, &error)?,
         }
         Ok(())
+    }
+}
+
+/// One file, whole.
+struct Hearing<'a> {
+    check: &'a mut Check,
+    shards: &'a mut Shards,
+    file: &'a str,
+}
+
+impl Listener for Hearing<'_> {
+    fn event(&mut self, event: Event<'_>) -> Result<Next, Failure> {
+        self.shards.see(&event)?;
+        if let Event::DataStart(start) = event {
+            // The size of all shards is known better.
+            if self.shards.len() == 1 {
+                self.check.progress.set_end(start.end);
+            }
+            self.check.data_start(self.file)?;
+        }
+        self.check.event(event)
+    }
+
+    fn stands_at(&mut self, offset: u64) -> Result<(), Failure> {
+        self.check.progress.update(self.check.before + offset);
+        Ok(())
+    }
+
+    fn tensor_name(&self, index: u32) -> Option<String> {
+        self.check.tensors.name(index)
     }
 }

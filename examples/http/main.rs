@@ -22,6 +22,7 @@
 
 mod answer;
 mod client;
+mod header;
 mod model;
 mod report;
 mod rows;
@@ -36,12 +37,12 @@ use std::time::Duration;
 
 use client::Client;
 use model::Model;
-use rows::Selection;
 use source::HttpSource;
 use support::failure::{self, Failure};
 use support::number::grouped;
 use support::output::Format;
 use support::progress::Progress;
+use support::values::Selection;
 
 const USAGE: &str = "\
 Usage: http URL [--tensor NAME [--rows A..B] [--format text|f32|npy]] [--timeout SECONDS]
@@ -120,14 +121,12 @@ fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn show(args: &Args, source: &mut HttpSource, out: &mut impl Write) -> Result<(), Failure> {
-    let model = Model::read(source)?;
-    match &args.selection {
-        Some(selection) => rows::write(out, source, &model, selection),
-        None => {
-            report::write(out, &model)?;
-            is_whole(source, &model)
-        }
+    if let Some(selection) = &args.selection {
+        return rows::write(out, source, selection);
     }
+    let model = Model::read(source)?;
+    report::write(out, &model)?;
+    is_whole(source, &model)
 }
 
 /// Holds the size of the file against its header.

@@ -4,14 +4,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use weightstream::summary::Summary;
 use weightstream::{ByteOrder, Event, Format, Items};
 
-use crate::Show;
 use crate::part::Part;
 use crate::support::failure::Failure;
 use crate::support::source::Source;
 use crate::support::utf8::{Piece, Utf8};
 use crate::support::{escape, number};
+use crate::{Show, model};
 
 /// Elements of an array that are shown, unless all are.
 const SHOWN_ELEMENTS: u64 = 8;
@@ -26,6 +27,8 @@ pub(crate) struct Report<W> {
     name: String,
     /// To open the file once more; `None` for a stream.
     path: Option<PathBuf>,
+    /// The decoder stands here: in a string, at the start of its next piece.
+    position: u64,
     entries: u64,
     /// The open arrays, the outermost first.
     arrays: Vec<Array>,
@@ -44,6 +47,8 @@ enum Str {
     None,
     Hidden,
     Kept(Vec<u8>),
+    /// The first piece of one that is too long to be kept, and the length of all.
+    Long(Vec<u8>, u64),
     Text(Utf8),
     Hex,
 }
@@ -52,7 +57,7 @@ impl<W: Write> Report<W> {
     pub(crate) fn new(out: W, full: bool, source: &Source) -> Self {
         let shown = if full { u64::MAX } else { SHOWN_ELEMENTS };
         let (name, path) = (source.name().to_owned(), source.path());
-        Self { out, shown, name, path, entries: 0, arrays: Vec::new(), string: Str::None }
+        Self { out, shown, name, path, position: 0, entries: 0, arrays: Vec::new(), string: Str::None }
     }
 
     /// A value or an element begins. Whether it is shown.
@@ -84,40 +89,45 @@ impl<W: Write> Report<W> {
         Ok(())
     }
 
-    fn text(&mut self, part: &[u8], string: StringPart, position: u64) -> Result<(), Failure> {
+    fn text(&mut self, part: &[u8], string: StringPart) -> Result<(), Failure> {
         let StringPart { start, total, last } = string;
-        let offset = position.saturating_sub(part.len() as u64);
         if start == 0 {
             self.string = match self.begin()? {
-                false => Str::Hidden,
+                // Most strings come whole.
                 true if last => {
                     self.whole(part)?;
-                    Str::Hidden
+                    return Ok(self.end()?);
                 }
                 true if total <= KEPT_BYTES => Str::Kept(Vec::new()),
-                true => self.long(offset, total)?,
+                true => Str::Long(Vec::new(), total),
+                false => Str::Hidden,
             };
         }
-        match &mut self.string {
-            Str::None | Str::Hidden => {}
-            Str::Kept(bytes) => bytes.extend_from_slice(part),
-            Str::Hex => hex(&mut self.out, part)?,
-            Str::Text(utf8) => utf8.feed(part, last, |piece| match piece {
-                Piece::Text(text) => Ok(escape::json(&mut self.out, text)?),
-                Piece::Bad(_) => Err(Failure::Other(format!(
-                    "{}: offset {offset}: a string of {total} bytes turns out not to be UTF-8; give the file by its name",
-                    self.name
-                ))),
-            })?,
-        }
+        self.piece(part, string)?;
         if last {
             match std::mem::replace(&mut self.string, Str::None) {
                 Str::None | Str::Hidden => {}
-                Str::Kept(bytes) => self.whole(&bytes)?,
+                Str::Kept(bytes) | Str::Long(bytes, _) => self.whole(&bytes)?,
                 Str::Text(_) => self.out.write_all(b"\"")?,
                 Str::Hex => self.out.write_all(b"\"}")?,
             }
             self.end()?;
+        }
+        Ok(())
+    }
+
+    fn piece(&mut self, part: &[u8], StringPart { total, last, .. }: StringPart) -> Result<(), Failure> {
+        match &mut self.string {
+            Str::None | Str::Hidden => {}
+            Str::Kept(bytes) | Str::Long(bytes, _) => bytes.extend_from_slice(part),
+            Str::Hex => hex(&mut self.out, part)?,
+            Str::Text(utf8) => utf8.feed(part, last, |piece| match piece {
+                Piece::Text(text) => Ok(escape::json(&mut self.out, text)?),
+                Piece::Bad(_) => Err(Failure::Other(format!(
+                    "{}: offset {}: a string of {total} bytes turns out not to be UTF-8; give the file by its name",
+                    self.name, self.position
+                ))),
+            })?,
         }
         Ok(())
     }
@@ -134,12 +144,14 @@ impl<W: Write> Report<W> {
         }
     }
 
-    /// A string too long to be kept begins: what it is must be known now.
-    fn long(&mut self, offset: u64, total: u64) -> Result<Str, Failure> {
+    /// A string that is too long to be kept begins with these bytes: what it is must be known now.
+    fn long(&mut self, first: &[u8], offset: u64, total: u64) -> Result<(), Failure> {
         // An error in looking ahead comes again, and is told, when the string is read.
         let is_utf8 = self.path.as_deref().is_none_or(|path| is_utf8(path, offset, total).unwrap_or(true));
         self.out.write_all(if is_utf8 { b"\"" } else { b"{\"hex\": \"" })?;
-        Ok(if is_utf8 { Str::Text(Utf8::default()) } else { Str::Hex })
+        self.string = if is_utf8 { Str::Text(Utf8::default()) } else { Str::Hex };
+        self.position = offset;
+        self.piece(first, StringPart { start: 0, total, last: false })
     }
 }
 
@@ -152,7 +164,7 @@ struct StringPart {
 }
 
 impl<W: Write> Show for Report<W> {
-    fn event(&mut self, event: Event<'_>, position: u64) -> Result<(), Failure> {
+    fn event(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {
             Event::Header(header) => {
                 let format = match header.format {
@@ -179,7 +191,7 @@ impl<W: Write> Show for Report<W> {
             }
             Event::Text { part, start, total, last } => {
                 let total = total.unwrap_or(u64::MAX);
-                self.text(part, StringPart { start, total, last }, position)?;
+                self.text(part, StringPart { start, total, last })?;
             }
             Event::ArrayStart { element, len } => {
                 let hidden = !self.begin()?;
@@ -204,9 +216,35 @@ impl<W: Write> Show for Report<W> {
         Ok(())
     }
 
-    fn end(&mut self, parts: &[Part]) -> Result<(), Failure> {
+    /// Nothing of an array behind the elements that are shown.
+    fn wants_more(&self) -> bool {
+        let is_full = self.arrays.first().is_some_and(|array| array.count >= self.shown);
+        !is_full || !matches!(self.string, Str::None | Str::Hidden)
+    }
+
+    fn skip_rest(&mut self) -> Result<(), Failure> {
+        for array in self.arrays.drain(..).rev() {
+            if !array.hidden {
+                self.out.write_all(b"]}")?;
+            }
+        }
+        self.string = Str::None;
+        Ok(self.end()?)
+    }
+
+    fn stands_at(&mut self, offset: u64) -> Result<(), Failure> {
+        if let Str::Long(first, total) = &mut self.string {
+            let (first, total) = (std::mem::take(first), *total);
+            self.long(&first, offset.saturating_sub(first.len() as u64), total)?;
+        }
+        self.position = offset;
+        Ok(())
+    }
+
+    fn end(&mut self, parts: &[Part], summary: &Summary) -> Result<(), Failure> {
         let out = &mut self.out;
         out.write_all(if self.entries == 0 { b"],\n" } else { b"\n],\n" })?;
+        model::json(out, summary)?;
         match parts {
             [Part { outcome, .. }] => {
                 let data = &outcome.data;
@@ -217,6 +255,10 @@ impl<W: Write> Show for Report<W> {
         }
         tensors(out, parts)?;
         Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
     }
 }
 

@@ -7,9 +7,10 @@
 //! cat model.gguf | cargo run --release --example inspect -- --json -
 //! ```
 //!
-//! Memory holds one chunk and the tensors' descriptions, no metadata. Only in JSON a string is kept up to 1 MiB, until it
-//! is known whether it is UTF-8; a longer one is read twice where it can be. In a stream a longer one is taken for UTF-8,
-//! and if it turns out not to be, the program says so and fails.
+//! Memory holds one chunk and the tensors' descriptions, and for people the shown part of the metadata: until it is known
+//! what to write above that, or until it is 16 MiB. In JSON a string is kept up to 1 MiB, until it is known whether it is
+//! UTF-8; a longer one is read twice where it can be. In a stream a longer one is taken for UTF-8, and if it turns out not
+//! to be, the program says so and fails.
 
 #![allow(
     clippy::alloc_instead_of_core,
@@ -21,7 +22,9 @@
     reason = "a program for hosts"
 )]
 
+mod held_back;
 mod json;
+mod model;
 mod outcome;
 mod part;
 mod preview;
@@ -32,10 +35,11 @@ mod text;
 mod totals;
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
 use weightstream::Event;
+use weightstream::summary::Summary;
 
 use part::Part;
 use slots::Language;
@@ -124,24 +128,18 @@ fn run(args: &Args) -> Result<(), Failure> {
     };
     shards.measure()?;
     let Some(first) = open_next(&mut shards, args)? else { return Ok(()) };
-    let mut out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
-    let result = match args.form {
-        Form::Json => {
-            let mut report = json::Report::new(&mut out, args.full, &first);
-            show(first, &mut shards, args, &mut report)
-        }
-        Form::Table(language) => {
-            let mut report = slots::Report::new(&mut out, language);
-            show(first, &mut shards, args, &mut report)
-        }
+    let out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());
+    match args.form {
         Form::Text => {
-            let mut report = text::Report::new(&mut out, args.full, table::terminal_width());
-            show(first, &mut shards, args, &mut report)
+            let report = text::Report::new(out, args.full, table::terminal_width());
+            show(first, &mut shards, args, report)
         }
-    };
-    // Also before an error is told: what was right stands above it.
-    out.flush()?;
-    result
+        Form::Json => {
+            let report = json::Report::new(out, args.full, &first);
+            show(first, &mut shards, args, report)
+        }
+        Form::Table(language) => show(first, &mut shards, args, slots::Report::new(out, language)),
+    }
 }
 
 fn open_next(shards: &mut Shards, args: &Args) -> Result<Option<Source>, Failure> {
@@ -155,20 +153,42 @@ fn open_next(shards: &mut Shards, args: &Args) -> Result<Option<Source>, Failure
 /// Who writes what there is to see.
 trait Show {
     /// An event of the first file, before its tensors.
-    fn event(&mut self, event: Event<'_>, position: u64) -> Result<(), Failure>;
+    fn event(&mut self, event: Event<'_>) -> Result<(), Failure>;
+    /// Whether anything that may still come of the entry in hand would be shown.
+    fn wants_more(&self) -> bool {
+        true
+    }
+    /// Nothing more comes of the entry in hand.
+    fn skip_rest(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// The decoder stands here after the event.
+    fn stands_at(&mut self, _offset: u64) -> Result<(), Failure> {
+        Ok(())
+    }
     /// All that is known at the end of all files.
-    fn end(&mut self, parts: &[Part]) -> Result<(), Failure>;
+    fn end(&mut self, parts: &[Part], summary: &Summary) -> Result<(), Failure>;
+    /// Writes what was kept in memory.
+    fn flush(&mut self) -> Result<(), Failure>;
 }
 
-fn show(first: Source, shards: &mut Shards, args: &Args, report: &mut impl Show) -> Result<(), Failure> {
+fn show(first: Source, shards: &mut Shards, args: &Args, mut report: impl Show) -> Result<(), Failure> {
+    let result = read(first, shards, args, &mut report);
+    // Also before an error is told: what was right stands above it.
+    report.flush()?;
+    result
+}
+
+fn read(first: Source, shards: &mut Shards, args: &Args, report: &mut impl Show) -> Result<(), Failure> {
     let (mut parts, mut next) = (Vec::new(), Some(first));
+    let mut summary = Summary::new();
     while let Some(mut source) = next {
         // The metadata of a model are those of its first file.
         let report = if parts.is_empty() { Some(&mut *report) } else { None };
-        parts.push(Part::read(&mut source, shards, report)?);
+        parts.push(Part::read(&mut source, shards, &mut summary, report)?);
         next = open_next(shards, args)?;
     }
     shards.finish()?;
-    report.end(&parts)?;
+    report.end(&parts, &summary)?;
     parts.iter().try_for_each(Part::verdict)
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
+use weightstream::summary::Summary;
 use weightstream::{ByteOrder, Event, TensorInfo};
 
 use crate::Show;
@@ -82,14 +83,19 @@ impl<W: Write> Report<W> {
 }
 
 impl<W: Write> Show for Report<W> {
-    fn event(&mut self, event: Event<'_>, _position: u64) -> Result<(), Failure> {
+    fn event(&mut self, event: Event<'_>) -> Result<(), Failure> {
         if let Event::Header(header) = event {
             self.big_endian = header.byte_order == ByteOrder::Big;
         }
         Ok(())
     }
 
-    fn end(&mut self, parts: &[Part]) -> Result<(), Failure> {
+    /// No value is of interest.
+    fn wants_more(&self) -> bool {
+        false
+    }
+
+    fn end(&mut self, parts: &[Part], _summary: &Summary) -> Result<(), Failure> {
         let [part] = parts else {
             return Err(Failure::Other(
                 "a table is of one file: give each one by itself, through `-`".into(),
@@ -108,6 +114,10 @@ impl<W: Write> Show for Report<W> {
             Language::C => b"};\n",
         })?;
         Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
     }
 }
 

@@ -1,9 +1,11 @@
-//! The form for people: rows of metadata as they come, then the tensors and what they add up to.
+//! The form for people: what the model is, rows of metadata, then the tensors and what they add up to.
 
 use std::io::{self, Write};
 
+use weightstream::summary::Summary;
 use weightstream::{ByteOrder, Event, Format, Header, Items, Scalar, ValueType};
 
+use crate::held_back::HeldBack;
 use crate::outcome::Outcome;
 use crate::part::Part;
 use crate::preview::Preview;
@@ -12,13 +14,14 @@ use crate::support::failure::Failure;
 use crate::support::number::{self, grouped};
 use crate::support::table::{Align, Table};
 use crate::support::utf8::{Piece, Utf8};
-use crate::{Show, totals};
+use crate::{Show, model, totals};
 
 /// Columns of an entry's type: the longest is `string[]`.
 const TYPE_WIDTH: usize = 8;
 
 pub(crate) struct Report<W> {
-    out: W,
+    /// The metadata come before it is known what the model is, but stand below that.
+    out: HeldBack<W>,
     /// Columns of the terminal.
     width: usize,
     full: bool,
@@ -34,7 +37,7 @@ impl<W: Write> Report<W> {
     pub(crate) fn new(out: W, full: bool, width: usize) -> Self {
         let key_width = (width * 42 / 100).min(48);
         Self {
-            out,
+            out: HeldBack::new(out),
             width,
             full,
             metadata: Table::fixed(width, &[Align::Left(key_width), Align::Left(TYPE_WIDTH)]),
@@ -55,6 +58,7 @@ impl<W: Write> Report<W> {
             ByteOrder::Big => "big-endian",
         };
         writeln!(self.out, "{format} version {}, {order}", header.version)?;
+        self.out.hold();
         match header.entry_count {
             Some(0) => writeln!(self.out, "\nNo metadata"),
             Some(count) => writeln!(self.out, "\nMetadata ({})\n", grouped(count)),
@@ -249,7 +253,7 @@ fn show(value: &mut Preview, piece: Piece<'_>, out: &mut impl Write) -> io::Resu
 }
 
 impl<W: Write> Show for Report<W> {
-    fn event(&mut self, event: Event<'_>, _position: u64) -> Result<(), Failure> {
+    fn event(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {
             Event::Header(header) => self.header(header)?,
             Event::Key { name, .. } => self.key = escape::plain(name.prefix()),
@@ -263,13 +267,28 @@ impl<W: Write> Show for Report<W> {
         Ok(())
     }
 
-    fn end(&mut self, parts: &[Part]) -> Result<(), Failure> {
+    fn wants_more(&self) -> bool {
+        self.value.as_ref().is_none_or(|value| !value.is_full())
+    }
+
+    fn skip_rest(&mut self) -> Result<(), Failure> {
+        self.arrays.clear();
+        Ok(self.end_element()?)
+    }
+
+    fn end(&mut self, parts: &[Part], summary: &Summary) -> Result<(), Failure> {
+        let width = self.width;
+        self.out.write_above(|out| model::text(out, width, summary))?;
         self.tensors(parts)?;
-        totals::write(&mut self.out, self.width, parts)?;
+        totals::write(&mut self.out, self.width, summary)?;
         match parts {
             [part] => self.file(&part.outcome)?,
             parts => self.files(parts)?,
         }
         Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
     }
 }

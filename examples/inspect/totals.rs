@@ -1,73 +1,35 @@
 //! What the tensors add up to, by type.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use weightstream::TensorType;
+use weightstream::summary::{Summary, Weights};
 
-use crate::part::Part;
 use crate::support::number::grouped;
 use crate::support::table::{Align, Table};
 
-#[derive(Clone, Copy, Default)]
-struct Total {
-    tensors: u64,
-    elements: u128,
-    bytes: u128,
-    /// The length of some tensor says nothing about its elements.
-    is_inferred: bool,
-}
-
-impl Total {
-    fn add(&mut self, other: Self) {
-        self.tensors += other.tensors;
-        self.elements += other.elements;
-        self.bytes += other.bytes;
-        self.is_inferred |= other.is_inferred;
-    }
-
-    fn write(&self, out: &mut impl Write, table: &Table, label: &str, all_bytes: u128) -> io::Result<()> {
-        let share = match all_bytes {
-            0 => "-".into(),
-            all => format!("{:.1} %", 100.0 * self.bytes as f64 / all as f64),
-        };
-        let bits = match self.elements {
-            0 => "-".into(),
-            _ if self.is_inferred => "-".into(),
-            elements => format!("{:.2}", 8.0 * self.bytes as f64 / elements as f64),
-        };
-        let (tensors, elements) = (grouped(self.tensors), grouped(self.elements));
-        table.row(out, &[label, &tensors, &elements, &grouped(self.bytes), &share, &bits])
-    }
-}
-
-pub(crate) fn write(out: &mut impl Write, width: usize, parts: &[Part]) -> io::Result<()> {
-    let mut types: BTreeMap<TensorType, Total> = BTreeMap::new();
-    let mut all = Total::default();
-    let tensors =
-        parts.iter().flat_map(|part| part.tensors.iter().map(move |(_, info)| (info, &part.outcome)));
-    for (info, outcome) in tensors {
-        let total = Total {
-            tensors: 1,
-            elements: info.elements().into(),
-            bytes: outcome.bytes(info.index()).unwrap_or(0).into(),
-            is_inferred: info.byte_len().is_none(),
-        };
-        types.entry(info.tensor_type()).or_default().add(total);
-        all.add(total);
-    }
+pub(crate) fn write(out: &mut impl Write, width: usize, summary: &Summary) -> io::Result<()> {
+    let (mut types, all): (Vec<_>, _) = (summary.weights_by_type().collect(), summary.weights());
     if types.is_empty() {
         return Ok(());
     }
+    types.sort_unstable_by_key(|(tensor_type, _)| *tensor_type);
     let (tensors, elements, bytes) = (Align::Right(8), Align::Right(17), Align::Right(16));
     let table = Table::new(width, 8, &[tensors, elements, bytes, Align::Right(7), Align::Right(8)]);
     writeln!(out, "\nTypes\n")?;
     table.row(out, &["type", "tensors", "weights", "bytes", "share", "bits/w"])?;
-    for (tensor_type, total) in &types {
-        total.write(out, &table, &tensor_type.to_string(), all.bytes)?;
+    let mut row = |label: &str, weights: Weights| {
+        let share = match all.bytes {
+            0 => "-".into(),
+            all => format!("{:.1} %", 100.0 * weights.bytes as f64 / all as f64),
+        };
+        let bits = weights.bits_per_weight().map_or_else(|| "-".into(), |bits| format!("{bits:.2}"));
+        let numbers = [weights.tensors, weights.elements, weights.bytes].map(grouped);
+        let [tensors, elements, bytes] = numbers.each_ref().map(String::as_str);
+        table.row(out, &[label, tensors, elements, bytes, &share, &bits])
+    };
+    types.iter().try_for_each(|(tensor_type, weights)| row(&tensor_type.to_string(), *weights))?;
+    if summary.other_weights().tensors > 0 {
+        row("others", summary.other_weights())?;
     }
-    if types.len() > 1 {
-        all.write(out, &table, "all", all.bytes)?;
-    }
-    Ok(())
+    if types.len() > 1 { row("all", all) } else { Ok(()) }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::support::utf8::Piece;
 
 /// Whether a character is written as an escape: it controls the terminal or the direction of text, or it is invisible.
+#[inline]
 pub(crate) fn is_hidden(c: char) -> bool {
     match c {
         ' '..='~' => false,
@@ -56,8 +57,11 @@ pub(crate) fn plain(text: &str) -> String {
 /// The inside of a JSON string: what JSON demands, and what terminals should not see, as escapes that read back the
 /// same.
 pub(crate) fn json(out: &mut impl Write, text: &str) -> io::Result<()> {
+    // Most texts are plain up to their end.
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    let plain = text.bytes().take_while(is_plain).count();
     let mut written = 0;
-    for (start, c) in text.char_indices() {
+    for (start, c) in text[plain..].char_indices().map(|(start, c)| (plain + start, c)) {
         if !(matches!(c, '"' | '\\') || is_hidden(c)) {
             continue;
         }

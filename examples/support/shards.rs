@@ -94,18 +94,27 @@ impl Shards {
         Ok(Some(source))
     }
 
-    /// Takes in an event of the file that was opened last.
-    pub(crate) fn see(&mut self, event: &Event<'_>) -> Result<(), Failure> {
-        self.check(|set| set.accept(event).map(|_| ()))?;
+    /// Takes in an event of the file that was opened last. False where the rest of a value is not wanted.
+    pub(crate) fn see(&mut self, event: &Event<'_>) -> Result<bool, Failure> {
+        match event {
+            // Most events are of these, which say nothing of shards.
+            Event::Text { .. } | Event::ArrayStart { .. } | Event::Items(_) | Event::ArrayEnd => Ok(false),
+            event => self.see_other(event),
+        }
+    }
+
+    fn see_other(&mut self, event: &Event<'_>) -> Result<bool, Failure> {
+        let mut is_wanted = false;
+        self.check(|set| set.accept(event).map(|wants| is_wanted = wants))?;
         match event {
             Event::Tensor { name, .. } if self.len() > 1 => self.tensor(name.prefix()),
             Event::DataStart(_) => {
                 self.found_all()?;
-                return self.twice.take().map_or(Ok(()), Err);
+                self.twice.take().map_or(Ok(()), Err)?;
             }
             _ => {}
         }
-        Ok(())
+        Ok(is_wanted)
     }
 
     /// The file that was opened last has been read.

@@ -81,6 +81,12 @@ impl Table {
         Self { columns: columns.into(), width }
     }
 
+    /// Columns of the terminal that are left for a last column of no width.
+    pub(crate) fn rest(&self) -> usize {
+        let taken: usize = self.columns.iter().map(|column| column.width() + GAP).sum();
+        self.width.saturating_sub((INDENT + taken).saturating_sub(GAP))
+    }
+
     /// Writes a row. A text that is too long for its column keeps a line of its own, and the rest stays in line.
     pub(crate) fn row(&self, out: &mut impl Write, cells: &[&str]) -> io::Result<()> {
         self.begin(out, cells)?;

@@ -12,8 +12,6 @@ use crate::token::{DataStart, Format, Header, Progress, TensorInfo, Token};
 
 /// Where a file gives none, in bytes.
 const DEFAULT_ALIGNMENT: u32 = 32;
-/// Entries and tensors are indexed in 32 bits, of which the last stands for none.
-const MAX_COUNT: u64 = (u32::MAX - 1) as u64;
 
 /// What is read next, in the order of the file. In a state that reads a field, the carry may hold its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -186,7 +184,7 @@ impl Machine {
 
     fn tensor_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = limit_or(self.options.tensors, MAX_COUNT).min(MAX_COUNT);
+        let limit = self.options.max_tensors();
         match u32::try_from(count) {
             Ok(small) if count <= limit => self.tensor_count = small,
             _ => return Err(self.fail(Fault::too_many_tensors(count, limit), offset)),
@@ -198,7 +196,7 @@ impl Machine {
 
     fn entry_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = limit_or(self.options.entries, MAX_COUNT).min(MAX_COUNT);
+        let limit = self.options.max_entries();
         match u32::try_from(count) {
             Ok(small) if count <= limit => self.entry_count = small,
             _ => return Err(self.fail(Fault::too_many_entries(count, limit), offset)),

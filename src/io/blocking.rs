@@ -16,6 +16,9 @@ use crate::io::pump::{Next, Pump};
 /// It stops behind the last wanted byte and reads nothing that follows [`Event::End`], but for what came into the buffer before
 /// the end was known: see [`unread`](Self::unread).
 ///
+/// A decoder that has begun, such as one from [`Decoder::restore`](crate::Decoder::restore), goes on at its
+/// [`position`](crate::Decoder::position): the next bytes of a stream must be those.
+///
 /// ```
 /// use weightstream::io::{Events, StdFile};
 /// use weightstream::{Decoder, Event, TensorSlot};

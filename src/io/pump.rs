@@ -72,6 +72,8 @@ impl<'b, C: Decode> Pump<'b, C> {
     }
 
     /// Lets the decoder consume what is in the buffer, until it has something to say.
+    // Otherwise what it returns is copied through memory for each event.
+    #[inline(always)]
     pub(super) fn step<E>(&mut self) -> Result<Next, ReadError<E>> {
         match self.state {
             State::Running => {}
@@ -85,11 +87,21 @@ impl<'b, C: Decode> Pump<'b, C> {
         let mut input = self.buffer.get(start..end).unwrap_or_default();
         let told = self.decoder.step(&mut input);
         self.unread.start = end.saturating_sub(input.len());
-        let Some(token) = told? else { return Ok(Next::Fill) };
+        let Some(token) = told? else { return Ok(self.starve()) };
         if matches!(token, Token::End) {
             self.state = State::Ended;
         }
         Ok(Next::Tell(Said { token, consumed: start..self.unread.start }))
+    }
+
+    /// The decoder has nothing to say: it needs more bytes, unless it told its end before it came here. Then none are to be
+    /// read: it would never consume them.
+    fn starve(&mut self) -> Next {
+        if self.decoder.end().is_some_and(|end| self.decoder.position() >= end) {
+            self.state = State::Ended;
+            return Next::Stop;
+        }
+        Next::Fill
     }
 
     /// The event of what [`step`](Self::step) gave.

@@ -53,6 +53,9 @@ pub use value::{Content, Integer, Value};
 /// Of arrays the type and the length are kept, and the elements where
 /// [`with_elements`](KeyPattern::with_elements) asks for them.
 ///
+/// A key is looked for among all that are kept, one by one, and so is an element in an array of strings: this is made for
+/// dozens of keys, not for a vocabulary, in which [`vocabulary`](crate::vocabulary) searches.
+///
 /// # What the getters say
 ///
 /// - A key that is not there gives the default. So does one that the filter does not want: nothing is known of it.

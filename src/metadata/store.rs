@@ -113,7 +113,8 @@ impl<'m> View<'m> {
 
     /// The entry of a whole key.
     pub(super) fn find_exact(&self, key: &str) -> Option<&'m Slot> {
-        self.slots.iter().find(|slot| self.key_of(slot) == key)
+        // As bytes: each key that comes is held against all, and keys were found to be UTF-8 when they came.
+        self.slots.iter().find(|slot| self.slice(slot.start, slot.key_bytes) == key.as_bytes())
     }
 
     /// The entry of a key. What is wrong with `general.architecture` is wrong with all keys that begin with it.

@@ -168,10 +168,13 @@ impl ShardSet {
     /// # Errors
     ///
     /// At a key: that its type is wrong, or that it comes twice. At [`Event::DataStart`], before any data: that the file
-    /// does not belong here, and why. Never panics.
+    /// does not belong here, and why. [`ShardError::OutOfTurn`] when no file was begun, or the one before was not ended.
+    /// Never panics.
     pub fn accept(&mut self, event: &Event<'_>) -> Result<bool, ShardError> {
         match self.phase {
             Phase::Described => {}
+            // Another file, which was not begun.
+            Phase::Checked if matches!(event, Event::Header(_)) => return self.fail(ShardError::OutOfTurn),
             Phase::Checked => return Ok(true),
             Phase::Between | Phase::Failed => return self.turn(Phase::Described).map(|()| true),
         }

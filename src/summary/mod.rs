@@ -199,7 +199,10 @@ impl Summary {
     /// Tokens of the vocabulary: `vocab_size`, or else the length of `tokenizer.ggml.tokens`. Never panics.
     #[must_use]
     pub fn vocabulary(&self) -> Option<u64> {
-        let tokens = || self.metadata.array_len(TOKENS).ok().flatten();
+        let tokens = || match self.metadata.value(TOKENS).ok().flatten()?.content() {
+            Content::Array { element: ValueType::String, len } => Some(len),
+            _ => None,
+        };
         self.number(Key::OfArchitecture("vocab_size")).or_else(tokens)
     }
 
@@ -234,7 +237,7 @@ impl Summary {
     fn heads_of(&self, key: Key<'_>) -> Option<Heads> {
         let value = self.metadata.value(key).ok().flatten()?;
         match value.content() {
-            Content::Array { len, .. } => Some(Heads::PerLayer(len)),
+            Content::Array { element, len } => is_integer(element).then_some(Heads::PerLayer(len)),
             _ => value.integer().ok().map(Heads::Every),
         }
     }
@@ -251,6 +254,11 @@ impl Default for Summary {
     fn default() -> Self {
         Self::new()
     }
+}
+
+const fn is_integer(value_type: ValueType) -> bool {
+    use ValueType::{Array, Bool, F32, F64, String};
+    !matches!(value_type, F32 | F64 | Bool | String | Array)
 }
 
 fn is_chat_template(name: Name<'_>) -> bool {

@@ -15,6 +15,7 @@ mod check;
 mod http;
 mod http_faults;
 mod inspect;
+mod inspect_summary;
 mod promises;
 mod run;
 mod server;

@@ -2,13 +2,14 @@
 
 use std::error::Error as _;
 
-use weightstream::io::{Events, Part, ReadError, StdFile};
+use weightstream::io::{Events, Part, ReadAt, ReadError, StdFile};
 use weightstream::{Decoder, ErrorKind, Event, Options, TensorSlot};
 
 use crate::files::{File, Skips, decoder, expected, files, told};
 use crate::sources::{Boaster, Broken, Gives, TestFile};
+use crate::support::gguf_writer::{Gguf, Value};
 use crate::support::random::Random;
-use crate::support::record::{Recording, full};
+use crate::support::record::{Recording, Seen, full, whole};
 use crate::support::samples::compact;
 
 /// A file of every kind holds to what is expected.
@@ -198,6 +199,64 @@ fn what_was_read_too_much_of_a_stream_is_kept() {
     let (decoder, reader) = events.into_parts();
     assert!(reader.is_empty());
     assert_eq!((decoder.position(), decoder.directory().len()), (end as u64, 4));
+}
+
+/// Such as one that was restored after a reboot.
+#[test]
+fn a_decoder_that_has_begun_goes_on() {
+    let bytes = compact(3, false).bytes;
+    let expected = whole(&bytes, Options::new());
+    for at in 0..bytes.len() {
+        let mut decoder = full(Options::new());
+        let mut before = Recording::new();
+        before.push(&mut decoder, &bytes[..at]);
+        let mut buffer = [0; 7];
+        let (mut stream, mut file) = (before.clone(), before);
+        let mut events = Events::new(decoder.clone(), &bytes[at..], &mut buffer);
+        while let Some(event) = events.next().unwrap() {
+            stream.note(Seen::from(event), 0);
+        }
+        let mut events = Events::over(decoder, &bytes[..], &mut buffer);
+        while let Some(event) = events.next().unwrap() {
+            file.note(Seen::from(event), 0);
+        }
+        assert_eq!(stream.events, expected.events, "a stream from {at}");
+        assert_eq!(file.events, expected.events, "a file from {at}");
+    }
+}
+
+/// It would never consume what follows, and be given it again and again.
+#[test]
+fn a_decoder_that_has_ended_reads_nothing() {
+    struct Untouched;
+    impl embedded_io::ErrorType for Untouched {
+        type Error = Broken;
+    }
+    impl embedded_io::Read for Untouched {
+        fn read(&mut self, _: &mut [u8]) -> Result<usize, Broken> {
+            Err(Broken)
+        }
+    }
+    impl ReadAt for Untouched {
+        type Error = Broken;
+        fn read_at(&mut self, _: u64, _: &mut [u8]) -> Result<usize, Broken> {
+            Err(Broken)
+        }
+        fn size(&mut self) -> Result<u64, Broken> {
+            Err(Broken)
+        }
+    }
+    let no_tensors = Gguf::new().entry("key", Value::U8(1)).write();
+    for bytes in [compact(3, false).bytes, no_tensors.bytes] {
+        let mut decoder = full(Options::new());
+        Recording::new().push(&mut decoder, &bytes);
+        let mut buffer = [0; 7];
+        let mut stream = Events::new(decoder.clone(), Untouched, &mut buffer);
+        assert!(matches!(stream.next(), Ok(None)));
+        let mut file = Events::over(decoder, Untouched, &mut buffer);
+        assert!(matches!(file.next(), Ok(None)));
+        assert!(matches!(file.next(), Ok(None)));
+    }
 }
 
 #[test]

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Prints a table of what programs take of flash; with --check FILE, says if FILE's is stale. Fails where a budget is exceeded.
+
+The programs are in .ci/sizes/src/programs.rs: symbols, built with opt-level s and LTO, each linked alone with all that it
+calls, memcpy and the like among it. One that can panic does not link.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from linked_size import build, linked_size
+
+TARGETS = {"Cortex-M0": "thumbv6m-none-eabi", "Cortex-M4F": "thumbv7em-none-eabihf"}
+FAMILIES = ["legacy", "k", "iq", "ternary", "fp4"]
+HEADER = """\
+| flash, bytes | Cortex-M0 | Cortex-M4F | at most |
+| --- | ---: | ---: | ---: |
+"""
+KIB = 1024
+
+
+def program(target, name, features=""):
+    """Bytes of a program, compiled with nothing beside it."""
+    return linked_size(build(target, f"{name} {features}"), name)
+
+
+def sizes(target):
+    """Name, bytes and budget of each program."""
+    plain = program(target, "metadata_and_types")
+    families = [
+        (f"- `{family}` adds", program(target, "metadata_and_types", family) - plain, None) for family in FAMILIES
+    ]
+    return [
+        ("decoder alone: header, metadata, tensor descriptions", program(target, "decoder_alone"), 12 * KIB),
+        (
+            "with a directory and the functions of Q8_0 and Q4_0",
+            program(target, "directory_and_two_kernels"),
+            15 * KIB,
+        ),
+        ("with a directory, `Metadata`, and `dequantize` of plain types", plain, None),
+        *families,
+        ("with all types", program(target, "metadata_and_types", "all-types"), None),
+    ]
+
+
+def table():
+    columns = [sizes(target) for target in TARGETS.values()]
+    lines, exceeded = [], []
+    for cells in zip(*columns):
+        name, _, budget = cells[0]
+        lines.append([name, *(f"{size:,}" for _, size, _ in cells), f"{budget:,}" if budget else ""])
+        exceeded += [
+            f"{name}: {size:,} bytes on {chip}, at most {budget:,}"
+            for chip, (_, size, _) in zip(TARGETS, cells)
+            if budget and size > budget
+        ]
+    return lines, exceeded
+
+
+def differs(cell, other):
+    """Sizes may differ by a tenth: every compiler has its own."""
+    number, old = cell.replace(",", ""), other.replace(",", "")
+    if number.isdigit() and old.isdigit():
+        return abs(int(number) - int(old)) > int(number) / 10 + 32
+    return cell != other
+
+
+def check(path, lines):
+    """What is stale in a file."""
+    text = Path(path).read_text()
+    if HEADER not in text:
+        return [f"{path} has no table of this form"]
+    rows = text.split(HEADER, 1)[1].split("\n\n", 1)[0].splitlines()
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    if [row[0] for row in rows] != [line[0] for line in lines]:
+        return [f"{path} lists other programs"]
+    return [
+        f"{path} says {' | '.join(row)}\nbut it is {' | '.join(line)}"
+        for row, line in zip(rows, lines)
+        if len(row) != len(line) or any(map(differs, line, row))
+    ]
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--check", metavar="FILE")
+    path = arguments.parse_args().check
+    lines, wrong = table()
+    print(HEADER + "\n".join("| " + " | ".join(line) + " |" for line in lines))
+    if path:
+        wrong += check(path, lines)
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
