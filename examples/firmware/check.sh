@@ -36,11 +36,30 @@ board() {
   sed -n "s/.*\"$1\" => \"\(.*\)\",/\1/p" build.rs
 }
 
+# options PROGRAM: sets what cargo is told of it. Some are built by themselves: what they need, the others cannot have.
+options() {
+  options=(--quiet --bin "$1" --profile release)
+  case $1 in
+  bench) options=(--quiet --bin bench --profile speed --features bench) ;;
+  log) options+=(--features defmt) ;;
+  serve) options+=(--features uart) ;;
+  serve_embassy) options+=(--features embassy) ;;
+  esac
+}
+
+# The program itself.
+artifact() {
+  local profile=release
+  if [[ $2 == bench ]]; then profile=speed; fi
+  echo "$("$root/.ci/cross" "$1" --artifacts)/$profile/$2"
+}
+
 # run SECONDS TARGET PROGRAM [QEMU ARGUMENT...]: what the program prints.
 run() {
-  local seconds=$1 target=$2 program=$3
+  local seconds=$1 target=$2 options
+  options "$3"
   shift 3
-  timeout "$seconds" "$root/.ci/cross" "$target" run --quiet --release --bin "$program" -- "$@" 2>"$scratch/errors"
+  timeout "$seconds" "$root/.ci/cross" "$target" run "${options[@]}" -- "$@" 2>"$scratch/errors"
 }
 
 # The lines of `stream`: of each tensor, and then the bytes up to the end of the last one.
@@ -62,6 +81,7 @@ expect() {
     "$programs/weights" "$sample" token_embd.weight --rows "$token..$((token + 1))" --format f32 | ./expected.py row
   done >"$scratch/expect.rows"
   cp "$scratch/expect.rows" "$scratch/expect.rows_table"
+  { grep '^[0-9]' "$scratch/expect.inspect"; checksums "$sample"; } >"$scratch/expect.serve"
   "$programs/inspect" "$sample" --rust-table | cmp - src/sample_table.rs
   # In C it is held to be a table that compiles.
   "$programs/inspect" "$sample" --c-table | cc -std=c99 -Wall -Wextra -Werror -Wno-unused -pedantic-errors -fsyntax-only -x c - ||
@@ -97,8 +117,8 @@ check() {
   if [[ $expected ]]; then
     diff "$scratch/expect.$expected" "$scratch/compared" || fail "$program on $(board "$target") (>) is not what the host says (<)"
   fi
-  eval "$(memory "$("$root/.ci/cross" "$target" --artifacts)/release/$program")"
-  if [[ $program != stream ]]; then flash=$((flash - $(stat -c %s "$sample"))); fi
+  eval "$(memory "$(artifact "$target" "$program")")"
+  if [[ $program != @(stream|serve*) ]]; then flash=$((flash - $(stat -c %s "$sample"))); fi
   printf '%-12s %-14s %8d %8d %8d %8s\n' "$(board "$target")" "$program" "$flash" "$ram" "$stack" "$spent"
 }
 
@@ -115,6 +135,51 @@ build() {
   done
 }
 
+# build_alone TARGET PROGRAM
+build_alone() {
+  local options
+  options "$2"
+  "$root/.ci/cross" "$1" clippy "${options[@]}" -- -D warnings
+  "$root/.ci/cross" "$1" build "${options[@]}"
+}
+
+# A serial line is on one board. Its bytes are those of a file.
+check_serve() {
+  local program
+  for program in serve serve_embassy; do
+    build_alone thumbv7m-none-eabi "$program"
+    check thumbv7m-none-eabi "$program" serve 60 -monitor none -serial stdio <"$sample"
+  done
+}
+
+# What is logged goes to a file, whose numbers the host makes texts of.
+check_log() {
+  local target
+  cargo clippy --quiet --manifest-path print_log/Cargo.toml -- -D warnings
+  cargo build --quiet --manifest-path print_log/Cargo.toml
+  for target in thumbv6m-none-eabi riscv32imac-unknown-none-elf; do
+    build_alone "$target" log
+    check "$target" log '' 60 -append "$scratch/log"
+    "$CARGO_TARGET_DIR/debug/print-log" "$(artifact "$target" log)" "$scratch/log" >"$scratch/printed"
+    diff expected.log "$scratch/printed" || fail "what log logs on $(board "$target") (>) is not as expected (<)"
+  done
+}
+
+# How many instructions a weight takes, held against budget.txt on the Cortex-M4F. Each instruction takes a nanosecond of the
+# emulator's clock, so that no run differs from another.
+check_bench() {
+  local target
+  for target in thumbv6m-none-eabi riscv32imac-unknown-none-elf thumbv7em-none-eabihf; do
+    build_alone "$target" bench
+    check "$target" bench '' 60 -icount shift=0
+    cp "$scratch/compared" "$scratch/bench.$target"
+  done
+  run 60 thumbv7em-none-eabihf bench -icount shift=0 | sed '$d' | cmp - "$scratch/bench.thumbv7em-none-eabihf" ||
+    fail "bench counts differently each time"
+  echo
+  ./instructions.py budget.txt "$scratch"/bench.{thumbv7em-none-eabihf,thumbv6m-none-eabi,riscv32imac-unknown-none-elf}
+}
+
 "$root/.ci/need" qemu-system-arm qemu-system-misc binutils gcc libc6-dev
 expect
 build
@@ -129,6 +194,9 @@ for target in "${boards[@]}"; do
     esac
   done
 done
+check_serve
+check_log
 if [[ $gemma ]]; then
   check thumbv7em-none-eabihf stream gemma 3600 -append "$gemma"
 fi
+check_bench
