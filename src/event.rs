@@ -175,10 +175,9 @@ impl fmt::Debug for Name<'_> {
 impl defmt::Format for Name<'_> {
     fn format(&self, f: defmt::Formatter<'_>) {
         // In a struct each string is quoted, an empty one too.
-        if self.is_cut() {
-            defmt::write!(f, "{=str}…", self.prefix());
-        } else {
-            defmt::write!(f, "{=str}", self.prefix());
+        match self.as_str() {
+            Some(name) => defmt::write!(f, "{=str}", name),
+            None => defmt::write!(f, "{=str}…", self.prefix()),
         }
     }
 }
