@@ -155,7 +155,8 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
         self.machine.skippable(self.directory.as_ref())
     }
 
-    /// Says that the source jumped over `n` bytes, instead of pushing them.
+    /// Says that the source jumped over `n` bytes, instead of pushing them. Never jump past the end of the source: `finish`
+    /// would take a short file for a whole one. [`io::Events`](crate::io::Events) takes care of that.
     ///
     /// ```
     /// use std::io::{Read, Seek, SeekFrom};
@@ -263,7 +264,8 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// Goes on where the decoder was that wrote this checkpoint. `bytes` begin with it; what stands behind it does not
     /// matter. The next byte to push is the one at [`position`](Self::position), of the same file.
     ///
-    /// The decoder must have the same options, scratch and at least as many slots as the one that wrote it.
+    /// The decoder must have the same options, scratch and at least as many slots as the one that wrote it. Options are the
+    /// same where the same methods were called with the same numbers.
     ///
     /// # Errors
     ///

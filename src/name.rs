@@ -136,6 +136,7 @@ impl Utf8 {
         self.missing == 0
     }
 
+    #[inline(never)] // Where it is inlined, the compiler unrolls it.
     fn accept(&mut self, byte: u8) -> bool {
         if let Some(missing) = self.missing.checked_sub(1) {
             let good = (self.low..=self.high).contains(&byte);

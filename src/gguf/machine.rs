@@ -217,6 +217,7 @@ impl Machine {
     }
 
     /// All descriptions have been read.
+    #[inline(never)]
     pub(super) fn data_start(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Failed> {
         let descriptions_end = self.carry.position();
         let alignment = self.alignment();

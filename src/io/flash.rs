@@ -60,7 +60,8 @@ const LARGEST_WORD: usize = 256;
 ///
 /// The chip is read in whole words of its `READ_SIZE` (256 bytes at most, checked when compiled): straight into the buffer where
 /// whole words are asked for, else one word at a time, of which a part is handed on. It ends with its capacity, or after 4 GiB,
-/// which is all that its addresses reach.
+/// which is all that its addresses reach. A capacity that is no multiple of `READ_SIZE` is against the rules of the trait: its last word
+/// is then an error of the chip.
 #[derive(Debug)]
 pub struct NorFlash<F>(F);
 

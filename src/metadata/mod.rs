@@ -61,7 +61,8 @@ pub use value::{Content, Integer, Value};
 /// - A key that is not there gives the default. So does one that the filter does not want: nothing is known of it.
 /// - A value of another type is an error, not the default. So are an integer that does not fit, a string that is not
 ///   UTF-8, and a value that did not come whole.
-/// - After an error of [`accept`](Self::accept) every getter returns it: what is kept may not be all.
+/// - After an error of [`accept`](Self::accept) every getter of values returns it: what is kept may not be all.
+///   [`contains`](Self::contains), [`index`](Self::index) and [`keys`](Self::keys) tell what came before it.
 #[derive(Clone, Debug)]
 pub struct Metadata<const KEYS: usize, const BYTES: usize> {
     filter: Option<&'static [KeyPattern]>,

@@ -16,7 +16,7 @@ use crate::value::{Scalar, ValueType};
 ///
 /// For each file: [`begin`](Self::begin), [`accept`](Self::accept) for each event, and [`end_file`](Self::end_file) once
 /// the decoder has reached its end; after the last one [`finish`](Self::finish). After an error, every later call returns
-/// the same one.
+/// the same one. To read a file once more after its source failed, go on from a clone made before it.
 ///
 /// Nothing is kept of tensors but their number: that no name stands in two files is not checked. Who can spare the
 /// memory compares [`Name::name_hash`] of each [`Event::Tensor`] with those before.
