@@ -9,16 +9,26 @@
 //!                │ gguf/machine  order of the file: plain integers, no bytes; it says tokens (`token`)
 //!                │ gguf/record   shape of its fields: nom parsers, no state
 //!                │ carry         the few bytes of a field that a chunk edge cut
-//!                └ data_section  from recorded tensor to recorded tensor, in whole blocks
+//!                └ data_section  from recorded tensor to recorded tensor, in whole blocks; one that a chunk edge cut
+//!                                is put together in the decoder's scratch
 //! ```
 //!
-//! To add a value type: `ValueType`, its table and `Scalar` in `value`, an iterator of `Items` in `event`. A tensor type: a
-//! line of the table in `tensor_type` and a function in `quant`. A limit: `options`, a row of the table in `error`, and the
-//! check where `gguf` reads the number. A source of bytes: an implementation of [`io::ReadAt`], or a loop around `decode`
-//! outside of this crate; where it can seek, it may jump over [`Decoder::skippable`] bytes and say so with
-//! [`Decoder::advance`].
+//! By name: `Decoder::decode`, `Machine::step` (which calls `Carry::read`, later `DataSection::blocks`), `Decoder::event`,
+//! `Blocks::dequantize`, `quant::dequantize`, the function of the type. The readers of [`io`] do the first three in two calls
+//! (`decode`: `Steps::step` and `lend`).
 //!
-//! - [`guide`] shows what you may want to do: a program for each, with its result.
+//! Where to add
+//! - a value type: `ValueType` and `Scalar` in `value`, an iterator of `Items` in `event`, what the getters make of it in
+//!   `metadata/value`.
+//! - a tensor type: a line of the table in `tensor_type`, a function in `quant`.
+//! - a limit: `options` (its `fields` too, for checkpoints), a row of the table in `error`, the check where `gguf` reads the number.
+//! - a source of bytes: an implementation of [`io::ReadAt`], for `async` code of `io::asynch::ReadAt`; or a loop around `decode`
+//!   outside of this crate, where a source that can seek may jump over [`Decoder::skippable`] bytes and say so with
+//!   [`Decoder::advance`].
+//! - a getter of metadata: `metadata/value`, and by key in `metadata/mod`. A rule about shards: `shards/mod`, its error in
+//!   `shards/error`.
+//! - a board, a program for it: `examples/firmware`. A budget of flash: `tools/flash_sizes.py`.
+//!
 //! - [`Decoder`] takes the bytes and tells [`Event`]s, whose order is a grammar: see [`Event`].
 //! - [`io`] brings the bytes from streams, files, flash and slices, and reads rows.
 //! - [`TensorSlot`] and [`Directory`] record where tensors lie, to read rows of them later.

@@ -53,6 +53,7 @@ Usage: inspect [FILE|-] [--json|--rust-table|--c-table] [--full] [--chunk BYTES]
 
 Shows what is in a GGUF file. `-` is standard input; without FILE, a small bundled model is shown. A model in several
 files is given by its first one, NAME-00001-of-0000N.gguf, and shown as one; `-` takes any one of them by itself.
+Dimensions are in the order of the file: the elements of the first one lie side by side.
 
   --json         print one JSON object
   --rust-table   print the tensors' places as a constant in Rust, for firmware that need not read the descriptions

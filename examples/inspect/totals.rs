@@ -29,7 +29,7 @@ pub(crate) fn write(out: &mut impl Write, width: usize, summary: &Summary) -> io
     };
     types.iter().try_for_each(|(tensor_type, weights)| row(&tensor_type.to_string(), *weights))?;
     if summary.other_weights().tensors > 0 {
-        row("others", summary.other_weights())?;
+        row("further", summary.other_weights())?;
     }
     if types.len() > 1 { row("all", all) } else { Ok(()) }
 }

@@ -120,7 +120,7 @@ fn the_types_of_tensors_add_up() {
     assert_eq!(rows.len(), 14, "{rows:?}");
     assert_eq!(rows[0][..4], ["I8", "1", "3", "3"]);
     assert_eq!(rows[3][..4], ["I64", "1", "3", "24"]);
-    assert_eq!(rows[12][..4], ["others", "3", "6", "8"]);
+    assert_eq!(rows[12][..4], ["further", "3", "6", "8"]);
     assert_eq!(rows[13][..4], ["all", "15", "34", "53"]);
 }
 
