@@ -5,11 +5,10 @@ The programs are in .ci/sizes/src/programs.rs: symbols, built with opt-level s a
 calls, memcpy and the like among it. One that can panic does not link.
 """
 
-import argparse
 import sys
-from pathlib import Path
 
 from linked_size import build, linked_size
+from size_table import markdown, path_to_check, stale
 
 TARGETS = {"Cortex-M0": "thumbv6m-none-eabi", "Cortex-M4F": "thumbv7em-none-eabihf"}
 FAMILIES = ["legacy", "k", "iq", "ternary", "fp4"]
@@ -58,38 +57,12 @@ def table():
     return lines, exceeded
 
 
-def differs(cell, other):
-    """Sizes may differ by a tenth: every compiler has its own."""
-    number, old = cell.replace(",", ""), other.replace(",", "")
-    if number.isdigit() and old.isdigit():
-        return abs(int(number) - int(old)) > int(number) / 10 + 32
-    return cell != other
-
-
-def check(path, lines):
-    """What is stale in a file."""
-    text = Path(path).read_text()
-    if HEADER not in text:
-        return [f"{path} has no table of this form"]
-    rows = text.split(HEADER, 1)[1].split("\n\n", 1)[0].splitlines()
-    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    if [row[0] for row in rows] != [line[0] for line in lines]:
-        return [f"{path} lists other programs"]
-    return [
-        f"{path} says {' | '.join(row)}\nbut it is {' | '.join(line)}"
-        for row, line in zip(rows, lines)
-        if len(row) != len(line) or any(map(differs, line, row))
-    ]
-
-
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--check", metavar="FILE")
-    path = arguments.parse_args().check
+    path = path_to_check(__doc__)
     lines, wrong = table()
-    print(HEADER + "\n".join("| " + " | ".join(line) + " |" for line in lines))
+    print(markdown(HEADER, lines))
     if path:
-        wrong += check(path, lines)
+        wrong += stale(path, HEADER, lines)
     if wrong:
         sys.exit("\n".join(wrong))
 

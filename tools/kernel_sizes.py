@@ -7,12 +7,11 @@ firmware that aborts on panic throws away: code and tables, with all it calls. O
 left out, because any firmware has them.
 """
 
-import argparse
 import re
 import sys
-from pathlib import Path
 
 from linked_size import ROOT, build, linked_size
+from size_table import markdown, path_to_check, stale
 
 TARGET = "thumbv7em-none-eabihf"
 HEADER = """\
@@ -49,39 +48,14 @@ def table():
     return lines
 
 
-def differs(cell, other):
-    """Sizes may differ by a fifth and 32 bytes: every compiler has its own."""
-    if cell.isdigit() and other.isdigit():
-        return abs(int(cell) - int(other)) > int(cell) / 5 + 32
-    return cell != other
-
-
-def check(path, lines):
-    """What is stale in a file."""
-    text = Path(path).read_text()
-    if HEADER not in text:
-        return [f"{path} has no table of this form"]
-    rows = text.split(HEADER, 1)[1].split("\n\n", 1)[0].splitlines()
-    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    if [row[0] for row in rows] != [line[0] for line in lines]:
-        return [f"{path} does not list these types in this order: {' '.join(line[0] for line in lines)}"]
-    return [
-        f"{path} says {' | '.join(row)}\nbut it is {' | '.join(line)}"
-        for row, line in zip(rows, lines)
-        if len(row) != len(line) or any(map(differs, line, row))
-    ]
-
-
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--check", metavar="FILE")
-    path = arguments.parse_args().check
-    lines = table()
-    if path:
-        stale = check(path, lines)
-        print("\n".join(stale) or f"{path}: {len(lines)} types, up to date", file=sys.stderr if stale else sys.stdout)
-        sys.exit(bool(stale))
-    print(HEADER + "\n".join("| " + " | ".join(line) + " |" for line in lines))
+    path, lines = path_to_check(__doc__), table()
+    if not path:
+        print(markdown(HEADER, lines))
+    elif wrong := stale(path, HEADER, lines):
+        sys.exit("\n".join(wrong))
+    else:
+        print(f"{path}: {len(lines)} types, up to date")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,15 @@
 //! A decoder put away and fetched again after every piece: the same events as without. A checkpoint with another byte and
 //! a right checksum: refused, or gone on from without harm.
 
-use super::choices::Choices;
-use super::setup::{Fuzzed, Setup, cut};
+use super::chunking::{pieces, split};
+use super::setup::{Fuzzed, Setup};
 use super::support::random::Random;
 use super::support::record::{Recording, run};
 use crc::{CRC_32_ISO_HDLC, Crc};
 
 /// The input of the target `chunking`.
 pub fn checkpoint(data: &[u8]) {
-    let (setup, rest) = Setup::split(data);
-    let mut choices = Choices::new(rest);
-    let count = choices.below(16);
-    let lengths: Vec<usize> = choices.slice(count).iter().map(|length| usize::from(*length)).collect();
-    let file = choices.rest();
+    let (setup, lengths, file) = split(data);
     if setup.small_scratch {
         reboot::<64>(&setup, &lengths, file);
     } else {
@@ -25,11 +21,9 @@ fn reboot<const S: usize>(setup: &Setup, lengths: &[usize], file: &[u8]) {
     let mut whole: Fuzzed<S> = setup.decoder();
     let mut decoder: Fuzzed<S> = setup.decoder();
     let told = run(&mut whole, [file]);
-    let never_ends = lengths.iter().all(|length| *length == 0);
-    let sizes = lengths.iter().copied().filter(|_| !never_ends).cycle().chain(std::iter::once(usize::MAX));
     let mut random = Random::new(file.len() as u64);
     let mut recording = Recording::new();
-    for piece in cut(file, sizes) {
+    for piece in pieces(file, lengths) {
         if !recording.push(&mut decoder, piece) {
             break;
         }
