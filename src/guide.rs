@@ -1,7 +1,8 @@
 //! Guides: what you may want to do, the code for it, and the result. Each is a program that `cargo test` runs.
 //!
 //! - What a file holds: [`read`], [`sizes`], [`weights`]; what is wrong with it: [`errors`].
-//! - Where the bytes come from: [`socket`], [`flash`], [`sd_card`], [`android`], [`embassy`].
+//! - Where the bytes come from: [`socket`], [`flash`], [`sd_card`], [`android`], [`embassy`],
+//!   [`own_source`].
 //! - How to go on after power was lost: [`reboot`].
 
 pub mod read {
@@ -22,6 +23,10 @@ pub mod errors {
 
 pub mod socket {
     #![doc = include_str!("../docs/guide/socket.md")]
+}
+
+pub mod own_source {
+    #![doc = include_str!("../docs/guide/own_source.md")]
 }
 
 pub mod flash {
