@@ -16,13 +16,13 @@
     reason = "a test may panic, runs on a host, and takes a part of what it includes"
 )]
 
-#[path = "support/gguf_value.rs"]
+#[path = "../support/gguf_value.rs"]
 mod gguf_value;
-#[path = "support/gguf_writer.rs"]
+#[path = "../support/gguf_writer.rs"]
 mod gguf_writer;
-#[path = "../examples/support/mod.rs"]
+#[path = "../../examples/support/mod.rs"]
 mod support;
-#[path = "../examples/weights/tensor.rs"]
+#[path = "../../examples/weights/tensor.rs"]
 mod tensor;
 
 use std::cell::RefCell;
