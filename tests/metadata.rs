@@ -243,26 +243,30 @@ fn the_filter_picks_by_whole_key_by_prefix_and_by_architecture() {
 #[test]
 fn keys_before_their_architecture_are_kept_and_only_its_own_are_meant() {
     const FILTER: &[KeyPattern] = &[KeyPattern::of_architecture("context_length")];
-    let architecture = || Value::text("gemma3");
-    let others = |file: Gguf| {
-        file.entry("llama.context_length", Value::U32(1))
-            .entry("x.gemma3.context_length", Value::U32(2))
-            .entry("gemma3.context_length", Value::U32(3))
-            .entry("gemma3.rope.context_length", Value::U32(4))
+    let others = [
+        ("llama.context_length", Value::U32(1)),
+        ("x.gemma3.context_length", Value::U32(2)),
+        ("gemma3.context_length", Value::U32(3)),
+        ("gemma3.rope.context_length", Value::U32(4)),
+    ];
+    let holds = |before: &[(&str, Value)], after: &[(&str, Value)]| {
+        let mut file = Gguf::new();
+        for (key, value) in before.iter().chain(&others).chain(after) {
+            file = file.entry(key, value.clone());
+        }
+        kept(&file, FILTER)
     };
-    let before = others(Gguf::new().entry("general.architecture", architecture()));
-    let after = others(Gguf::new()).entry("general.architecture", architecture());
-    for (file, keys) in [(before, 2), (after, 5)] {
-        let store = kept(&file, FILTER);
+    let architecture = [("general.architecture", Value::text("gemma3"))];
+    for (store, keys) in [(holds(&architecture, &[]), 2), (holds(&[], &architecture), 5)] {
         assert_eq!(store.keys().count(), keys);
         assert_eq!(store.integer(Key::OfArchitecture("context_length"), 0), Ok(3));
         assert_eq!(store.integer(Key::OfArchitecture("block_count"), 5), Ok(5));
     }
 
-    let without = kept(&others(Gguf::new()), FILTER);
+    let without = holds(&[], &[]);
     assert_eq!(without.integer(Key::OfArchitecture("context_length"), 0), Ok(0));
     assert_eq!(without.integer("llama.context_length", 0), Ok(1));
-    let odd = kept(&others(Gguf::new().entry("general.architecture", Value::U8(1))), FILTER);
+    let odd = holds(&[("general.architecture", Value::U8(1))], &[]);
     let wrong = odd.integer(Key::OfArchitecture("context_length"), 0).unwrap_err();
     assert_eq!((wrong.code(), wrong.index()), ("metadata.wrong_type", 0));
 }
@@ -553,7 +557,9 @@ fn the_same_is_kept_in_chunks_of_any_size() {
 #[test]
 fn memory_is_what_the_type_says() {
     assert!(size_of::<Metadata<0, 0>>() <= 80, "{}", size_of::<Metadata<0, 0>>());
-    assert_eq!(size_of::<Metadata<10, 0>>(), size_of::<Metadata<0, 0>>() + 320);
+    // Fewer where 64 bits need no more alignment than 32.
+    let key_bytes = (size_of::<Metadata<10, 0>>() - size_of::<Metadata<0, 0>>()) / 10;
+    assert!((28..=32).contains(&key_bytes), "{key_bytes}");
     assert_eq!(size_of::<Metadata<0, 800>>(), size_of::<Metadata<0, 0>>() + 800);
     assert!(size_of::<MetadataError>() <= 32);
 }
