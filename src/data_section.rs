@@ -93,7 +93,7 @@ impl DataSection {
         fields.u64(&mut self.element)
     }
 
-    /// Whether these slots, and this position, go with the rest of a checkpoint.
+    /// Whether these slots, and a scratch of that size, go with the rest of a checkpoint.
     pub(crate) fn is_sound(&self, slots: &[TensorSlot], scratch_bytes: usize) -> bool {
         let slots = self.recorded(slots);
         let cut = self.next(slots).map_or(0, block_bytes);

@@ -4,6 +4,7 @@ use embedded_storage::ReadStorage;
 use embedded_storage::nor_flash::ReadNorFlash;
 
 use super::ReadAt;
+use super::read_at::room_within;
 use crate::carry::as_u64;
 
 /// Addresses that 32 bits can give, in bytes.
@@ -16,9 +17,7 @@ fn addressable(capacity: usize) -> u64 {
 
 /// The address of `offset`, and the part of `buffer` that lies within `size` from there. `None` at the end and behind it.
 fn place(size: u64, offset: u64, buffer: &mut [u8]) -> Option<(u32, &mut [u8])> {
-    let left = size.checked_sub(offset).filter(|left| *left > 0)?;
-    let fits = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
-    Some((u32::try_from(offset).ok()?, buffer.get_mut(..fits)?))
+    Some((u32::try_from(offset).ok()?, room_within(size, offset, buffer)?))
 }
 
 /// A `ReadStorage`, read at any offset. It ends with its capacity, or after 4 GiB, which is all that its addresses reach.

@@ -69,6 +69,13 @@ pub(super) fn copy_from(bytes: &[u8], offset: u64, buffer: &mut [u8]) -> usize {
     buffer.iter_mut().zip(rest).map(|(to, from)| *to = *from).count()
 }
 
+/// The part of `buffer` that what has `size` bytes can fill from `offset` on. `None` at its end and behind it.
+pub(super) fn room_within(size: u64, offset: u64, buffer: &mut [u8]) -> Option<&mut [u8]> {
+    let left = size.checked_sub(offset).filter(|left| *left > 0)?;
+    let fits = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+    buffer.get_mut(..fits)
+}
+
 /// A part of a larger source: a model in a partition, a package or an archive. Offsets count from the part's start.
 ///
 /// ```
@@ -107,9 +114,8 @@ impl<S> Part<S> {
     /// Where `offset` lies in the source, and how much of `buffer` the part can fill from there. `None` where it has
     /// ended.
     pub(super) fn place<'b>(&self, offset: u64, buffer: &'b mut [u8]) -> Option<(u64, &'b mut [u8])> {
-        let left = self.bytes.checked_sub(offset).filter(|left| *left > 0)?;
-        let fits = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        Some((self.base.checked_add(offset)?, buffer.get_mut(..fits)?))
+        let room = room_within(self.bytes, offset, buffer)?;
+        Some((self.base.checked_add(offset)?, room))
     }
 
     /// What `count` bytes of `fits` are to a caller whose buffer may be larger: a claim to have read too many must
