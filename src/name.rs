@@ -27,7 +27,7 @@ const fn fnv_step(hash: u64, byte: u8) -> u64 {
 
 /// A name on its way in. Its text lies in the decoder's scratch, from the start.
 #[derive(Clone, Debug)]
-pub(crate) struct NameReader {
+pub struct NameReader {
     hash: u64,
     /// Bytes of the whole name.
     total: u32,

@@ -35,7 +35,7 @@ pub enum Lent {
 
 /// How a machine's state went on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Progress {
+pub enum Progress {
     /// To another state: step again.
     On,
     /// Nowhere: the chunk is used up, or the stream has ended.
