@@ -68,6 +68,8 @@ impl core::error::Error for CheckpointError {}
 pub enum Kind {
     Decoder = 1,
     Metadata = 2,
+    #[cfg(feature = "safetensors")]
+    Safetensors = 3,
 }
 
 /// A list of fields: it shows each of them to a walker, which may take or replace it, and refuses what is out of range.

@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::token::{Lent, Token};
 
 /// Scratch bytes of a decoder from [`Decoder::new`]: enough for the largest block (292) and for any usual name.
-const DEFAULT_SCRATCH: usize = 320;
+pub(crate) const DEFAULT_SCRATCH: usize = 320;
 /// Fewest scratch bytes.
 const LEAST_SCRATCH: usize = 64;
 
@@ -49,7 +49,7 @@ impl<D> Decoder<D> {
     /// A decoder with other options. Never panics.
     #[must_use]
     pub const fn with_options(directory: D, options: Options) -> Self {
-        Self { machine: gguf::Machine::new(options), directory, scratch: [0; DEFAULT_SCRATCH] }
+        Self::with_machine(gguf::Machine::new(options), directory)
     }
 }
 
@@ -59,8 +59,14 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// `Decoder::<_, 1024>::with_scratch(..)`. Never panics.
     #[must_use]
     pub const fn with_scratch(directory: D, options: Options) -> Self {
+        Self::with_machine(gguf::Machine::new(options), directory)
+    }
+}
+
+impl<M, D, const SCRATCH: usize> FormatDecoder<M, D, SCRATCH> {
+    pub(crate) const fn with_machine(machine: M, directory: D) -> Self {
         const { assert!(SCRATCH >= LEAST_SCRATCH, "the scratch of a decoder is at least 64 bytes") }
-        Self { machine: gguf::Machine::new(options), directory, scratch: [0; SCRATCH] }
+        Self { machine, directory, scratch: [0; SCRATCH] }
     }
 }
 
@@ -338,6 +344,10 @@ where
 
     fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Result<Event<'a>, Error> {
         self.event(token, consumed).ok_or_else(|| self.machine.internal())
+    }
+
+    fn must_end(&self) -> bool {
+        self.machine.must_end()
     }
 }
 

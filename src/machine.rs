@@ -30,6 +30,14 @@ pub trait Machine: Clone + fmt::Debug {
         scratch: &mut [u8],
         slots: &mut [TensorSlot],
     ) -> Result<Progress, Failed>;
+    /// There is nothing to say: the input is used up, but behind the data.
+    fn wait(&mut self, _input: &[u8]) -> Result<Option<Token>, Error> {
+        Ok(None)
+    }
+    /// Whether the input must end with the data.
+    fn must_end(&self) -> bool {
+        false
+    }
     /// Byte order of the tensor data.
     fn byte_order(&self) -> ByteOrder;
     /// No further event of the value in hand is told.
@@ -64,7 +72,7 @@ pub trait Machine: Clone + fmt::Debug {
             };
             match progress {
                 Ok(Progress::On) => {}
-                Ok(Progress::Wait) => return Ok(None),
+                Ok(Progress::Wait) => return self.wait(input),
                 Ok(Progress::Say(token)) => return Ok(Some(token)),
                 Err(Failed) => return Err(self.stream().error),
             }

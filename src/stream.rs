@@ -183,7 +183,7 @@ impl Stream {
     }
 
     /// Ends the stream with an error.
-    fn end_with(&mut self, error: Error) -> Failed {
+    pub(crate) fn end_with(&mut self, error: Error) -> Failed {
         self.error = error;
         self.phase = Phase::Failed;
         Failed

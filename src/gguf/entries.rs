@@ -55,7 +55,7 @@ impl Machine {
     /// Takes in what has come of a name. Whether that is all of it.
     pub(super) fn read_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<bool, Failed> {
         let part = self.stream.carry.take_up_to(input, u64::from(self.stream.name.missing()));
-        self.stream.name.push(part, scratch).map_err(|kind| self.fail(kind, self.stream.body))?;
+        self.stream.name.push(part, scratch).map_err(|fault| self.fail(fault, self.stream.body))?;
         Ok(self.stream.name.missing() == 0)
     }
 

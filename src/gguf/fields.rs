@@ -5,6 +5,7 @@ use super::record::{VERSION, Wire};
 use crate::byte_order::ByteOrder;
 use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::directory::TensorSlot;
+use crate::options::MAX_GGUF_RANK;
 use crate::stream::Phase;
 
 /// Every state, at the index that stands for it in a checkpoint.
@@ -59,7 +60,7 @@ impl Machine {
             && self.is_carry_sound()
             && alignment.is_power_of_two()
             && (self.alignment == 0 || alignment <= self.stream.options.max_alignment())
-            && rank <= usize::from(self.stream.options.max_rank())
+            && rank <= usize::from(self.stream.options.max_rank(MAX_GGUF_RANK))
             && (self.state <= State::Version) == (self.wire.version == 0)
             && (self.stream.phase == Phase::Head || self.state == State::NextTensor)
             && self.stream.is_sound(scratch_bytes, slots)

@@ -194,6 +194,8 @@ impl Machine {
             tensors: self.tensor_count,
             any_order: self.stream.options.layout == Layout::Sparse,
             input_bytes: self.stream.options.known_input_bytes(),
+            #[cfg(feature = "safetensors")]
+            covered: None,
         };
         self.stream.begin_data(&plan, alignment, !self.scattered, slots)
     }

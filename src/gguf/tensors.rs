@@ -5,7 +5,7 @@ use super::record::{self, LEAST_AFTER_NAME};
 use crate::directory::{TensorSlot, whole_blocks};
 use crate::error::Fault;
 use crate::name::NameReader;
-use crate::options::{Layout, MAX_POSITION, UnknownTypes};
+use crate::options::{Layout, MAX_GGUF_RANK, MAX_POSITION, UnknownTypes};
 use crate::stream::Failed;
 use crate::tensor_type::TensorType;
 use crate::token::{Progress, TensorInfo};
@@ -39,7 +39,7 @@ impl Machine {
 
     pub(super) fn rank(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((rank, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
-        let limit = self.stream.options.max_rank();
+        let limit = self.stream.options.max_rank(MAX_GGUF_RANK);
         match u8::try_from(rank) {
             Ok(rank) if rank <= limit => self.dims_left = rank,
             _ => {
