@@ -1,0 +1,3 @@
+//! The format safetensors.
+
+pub(crate) mod dtype;
