@@ -246,7 +246,7 @@ fn nearest(number: u64) -> f32 {
     let surplus = (64 - number.leading_zeros()).saturating_sub(24);
     let (kept, lost, half) = (number >> surplus, number & ((1 << surplus) - 1), (1_u64 << surplus) / 2);
     let up = surplus > 0 && (lost > half || lost == half && kept & 1 == 1);
-    (kept + u64::from(up)) as f32 * 2_f32.powi(surplus as i32)
+    (kept + u64::from(up)) as f32 * 2_f32.powi(surplus.cast_signed())
 }
 
 /// Numbers around every power of two, around every tie there, and random ones of every length.
