@@ -199,7 +199,7 @@ impl Machine {
             (Place::Name, Lexeme::StringEnd) => self.end_name(scratch),
             (Place::Metadata, Lexeme::ObjectStart) => Ok(self.go(Place::Keys)),
             (Place::Metadata, Lexeme::Null) => Ok(self.go(Place::Entries)),
-            (Place::Metadata, _) => Err(self.fail(Fault::metadata_not_object(), offset)),
+            (Place::Metadata, _) => Err(self.fail_metadata(Fault::metadata_not_object(), offset)),
             (Place::Keys, Lexeme::StringStart) => self.begin_key(offset),
             (Place::Keys, _) => Ok(self.go(Place::Entries)),
             (Place::Key, Lexeme::StringEnd) => Ok(self.go(Place::Value)),
@@ -255,11 +255,12 @@ impl Machine {
             return self.begin_tensor();
         }
         if self.has_metadata {
-            return Err(self.fail(Fault::duplicate_metadata(), self.stream.body));
+            return Err(self.fail_metadata(Fault::duplicate_metadata(), self.stream.body));
         }
         self.has_metadata = true;
         // It is nobody's name.
         self.stream.name = NameReader::new();
+        self.stream.index = self.entries;
         Ok(self.go(Place::Metadata))
     }
 
@@ -328,6 +329,11 @@ impl Machine {
     #[inline(never)]
     pub(super) fn fail(&mut self, fault: Fault, offset: u64) -> Failed {
         self.stream.fail(fault, offset, self.section_in_head())
+    }
+
+    /// Ends the stream with an error in the metadata as a whole, not in one entry.
+    fn fail_metadata(&mut self, fault: Fault, offset: u64) -> Failed {
+        self.stream.end_with(Error::new(fault, offset, Section::Metadata, None))
     }
 
     fn section_in_head(&self) -> Section {
