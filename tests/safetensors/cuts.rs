@@ -62,6 +62,10 @@ fn every_pair_of_cuts_of_a_small_file_tells_the_same() {
 fn every_cut_of_refused_files_tells_the_same() {
     let text = |text: &[u8]| [br#"{"__metadata__":{"k":""#, text, br#""}}"#].concat();
     let a = tensor("a", "F32", &[1], 0, 4);
+    let limited = file(text("a\\n\\ud83d\\ude00é more".as_bytes()), &[]);
+    for limit in 1..14 {
+        holds_for_all_cuts("limited", &limited, Options::new().string_bytes(limit));
+    }
     let headers = [
         text(b"ab\xffcd"),
         text(b"\xe2\x82"),
@@ -191,12 +195,12 @@ fn tensors_that_are_not_recorded_are_judged_too() {
     }
 }
 
-/// Each byte with each bit flipped, and replaced by what means something in JSON.
-fn change_every_byte(mut bytes: Vec<u8>, options: Options) -> BTreeMap<&'static str, u32> {
+/// Each byte with each bit flipped, and replaced by each of `others`.
+fn change_every_byte(mut bytes: Vec<u8>, others: &[u8], options: Options) -> BTreeMap<&'static str, u32> {
     let mut verdicts = BTreeMap::new();
     for at in 0..bytes.len() {
         let byte = bytes[at];
-        for changed in (0..8).map(|bit| byte ^ 1 << bit).chain(*b"\"\\{}[],:0 \0\xff") {
+        for changed in (0..8).map(|bit| byte ^ 1 << bit).chain(others.iter().copied()) {
             bytes[at] = changed;
             let verdict = match agreed(&bytes, options).result {
                 Ok(()) => "ok",
@@ -218,11 +222,11 @@ fn change_every_byte(mut bytes: Vec<u8>, options: Options) -> BTreeMap<&'static 
 fn a_changed_byte_anywhere_gives_one_verdict_for_all_chunks() {
     let compact = compact();
     let size = compact.len() as u64;
-    let sized = change_every_byte(compact.clone(), Options::new().input_bytes(size));
+    let sized = change_every_byte(compact.clone(), b"", Options::new().input_bytes(size));
     for code in ["input.exceeded", "safetensors.trailing_bytes", "ok"] {
         assert!(sized.contains_key(code), "no change gave {code}: {sized:?}");
     }
-    let verdicts = change_every_byte(compact, Options::new());
+    let verdicts = change_every_byte(compact, b"\"\\{}[],:0\xff", Options::new());
     let codes = [
         "ok",
         "safetensors.header_too_large",

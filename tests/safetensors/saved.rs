@@ -49,20 +49,19 @@ fn a_decoder_survives_a_reboot_after_every_byte_and_every_event() {
     files.push(("bytes behind", file("{}", &[0, 0])));
     files.push(("a bad escape", file(r#"{"__metadata__":{"\ud83d\ude00":"\ud83d\ude00\ud800x"}}"#, &[])));
     for (name, bytes) in files {
-        for options in [Options::new(), Options::new().header_bytes(9000).data_bytes(99)] {
-            let expected = whole(&bytes, options);
-            for at in 0..=bytes.len() {
-                let (first, second) = bytes.split_at(at);
-                let mut recording = Recording::new();
-                let mut decoder = full(options);
-                if recording.push(&mut decoder, first) {
-                    decoder = restored(options, &saved(&decoder));
-                    recording.push(&mut decoder, second);
-                }
-                assert_eq!(recording.close(&decoder), expected, "{name} cut at {at}");
+        let options = Options::new().header_bytes(9000).data_bytes(99);
+        let expected = whole(&bytes, options);
+        for at in 0..=bytes.len() {
+            let (first, second) = bytes.split_at(at);
+            let mut recording = Recording::new();
+            let mut decoder = full(options);
+            if recording.push(&mut decoder, first) {
+                decoder = restored(options, &saved(&decoder));
+                recording.push(&mut decoder, second);
             }
-            assert_eq!(with_a_reboot_after_every_event(&bytes, options), expected, "{name}, event by event");
+            assert_eq!(recording.close(&decoder), expected, "{name} cut at {at}");
         }
+        assert_eq!(with_a_reboot_after_every_event(&bytes, options), expected, "{name}, event by event");
     }
 }
 
@@ -155,9 +154,9 @@ fn fields_of_any_value_do_no_harm() {
     let bytes = compact();
     let most_events = 2 * bytes.len() + 100;
     let mut accepted = 0;
-    for (index, checkpoint) in checkpoints().iter().enumerate().step_by(23) {
+    for (index, checkpoint) in checkpoints().iter().enumerate().step_by(61) {
         for at in 6..checkpoint.len() - 4 {
-            for value in [0, 1, 4, 16, 27, 0x7f, 0x80, 0xff] {
+            for value in [0, 1, 4, 17, 0x80, 0xff] {
                 let mut changed = checkpoint.clone();
                 changed[at] = value;
                 let (body, sum) = changed.split_last_chunk_mut().unwrap();
@@ -179,5 +178,5 @@ fn fields_of_any_value_do_no_harm() {
             }
         }
     }
-    assert!(accepted > 2000, "only {accepted} were accepted");
+    assert!(accepted > 1000, "only {accepted} were accepted");
 }
