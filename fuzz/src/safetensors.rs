@@ -210,7 +210,7 @@ impl Setup {
             let more = recording.push_and(&mut decoder, chunk, |decoder, seen| match seen {
                 Seen::Key { .. } | Seen::Tensor { .. } => {
                     count += 1;
-                    if count % 2 == 0 {
+                    if count.is_multiple_of(2) {
                         decoder.skip_value();
                         decoder.skip_tensor();
                     }
