@@ -1,6 +1,9 @@
 //! Blocks of 256 elements in parts of 16 or 32, each with a scale of its own, feature `k`.
 
-use super::unpack::{as_signed, copy, each, f16, nibbles, pairs, scale, scale_add, split};
+use super::unpack::{
+    SCALAR, as_signed, copy, each, f16, look_up_nibbles, nibbles, pairs, products_plus, scale, scale_add,
+    split,
+};
 
 /// What a `Q4_K` or `Q5_K` block holds beside its codes; a part is 32 elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +108,13 @@ pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let factors = factors.as_chunks::<2>().0.iter().zip(addends.as_chunks::<2>().0);
     let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(codes.as_chunks::<32>().0);
     for ((out, codes), (factors, addends)) in groups.zip(factors) {
-        scale_add_parts::<32>(nibbles(codes).as_flattened(), factors, addends, out);
+        if SCALAR {
+            let [f0, f1] = *factors;
+            let [a0, a1] = *addends;
+            look_up_nibbles(codes, [&products_plus(f0, a0), &products_plus(f1, a1)], out);
+        } else {
+            scale_add_parts::<32>(nibbles(codes).as_flattened(), factors, addends, out);
+        }
     }
 }
 
