@@ -1,9 +1,7 @@
 //! Blocks of 256 elements in parts of 16 or 32, each with a scale of its own, feature `k`.
 
-use super::unpack::{
-    SCALAR, as_signed, copy, each, f16, look_up_nibbles, nibbles, pairs, products_plus, scale, scale_add,
-    split,
-};
+use super::k_scalar;
+use super::unpack::{SCALAR, as_signed, copy, each, f16, nibbles, pairs, scale, scale_add, split};
 
 /// What a `Q4_K` or `Q5_K` block holds beside its codes; a part is 32 elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +38,9 @@ pub struct PartScales {
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q2_K`. Never panics.
 pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q2_k(block, out);
+    }
     let [rest @ .., d0, d1, m0, m1] = block;
     let (d, dmin) = (f16([*d0, *d1]), f16([*m0, *m1]));
     let (scales, codes) = split::<16, 64, 80>(rest);
@@ -70,6 +71,9 @@ pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
 ///
 /// An element is `(d × (scale − 32)) × (code − 4)`, as in ggml's `dequantize_row_q3_K`. Never panics.
 pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q3_k(block, out);
+    }
     let [rest @ .., d0, d1] = block;
     let d = f16([*d0, *d1]);
     let (high, rest) = split::<32, 76, 108>(rest);
@@ -103,18 +107,15 @@ pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q4_K`. Never panics.
 pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q4_k(block, out);
+    }
     let ([d0, d1, m0, m1, scales @ ..], codes) = split::<16, 128, 144>(block);
     let (factors, addends) = factors(f16([*d0, *d1]), f16([*m0, *m1]), scales);
     let factors = factors.as_chunks::<2>().0.iter().zip(addends.as_chunks::<2>().0);
     let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(codes.as_chunks::<32>().0);
     for ((out, codes), (factors, addends)) in groups.zip(factors) {
-        if SCALAR {
-            let [f0, f1] = *factors;
-            let [a0, a1] = *addends;
-            look_up_nibbles(codes, [&products_plus(f0, a0), &products_plus(f1, a1)], out);
-        } else {
-            scale_add_parts::<32>(nibbles(codes).as_flattened(), factors, addends, out);
-        }
+        scale_add_parts::<32>(nibbles(codes).as_flattened(), factors, addends, out);
     }
 }
 
@@ -143,6 +144,9 @@ pub fn unpack_q4_k(block: &[u8; 144], codes: &mut [u8; 256]) -> PartScalesAndMin
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q5_K`. Never panics.
 pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q5_k(block, out);
+    }
     let ([d0, d1, m0, m1, scales @ ..], rest) = split::<16, 160, 176>(block);
     let (factors, addends) = factors(f16([*d0, *d1]), f16([*m0, *m1]), scales);
     let (high, low) = split::<32, 128, 160>(rest);
@@ -180,6 +184,9 @@ pub fn unpack_q5_k(block: &[u8; 176], codes: &mut [u8; 256]) -> PartScalesAndMin
 ///
 /// An element is `(d × scale) × (code − 32)`, as in ggml's `dequantize_row_q6_K`. Never panics.
 pub fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q6_k(block, out);
+    }
     let [rest @ .., d0, d1] = block;
     let d = f16([*d0, *d1]);
     let (low, rest) = split::<128, 80, 208>(rest);
@@ -256,7 +263,7 @@ fn six_bits(low: &[u8; 64], high: &[u8; 32]) -> [u8; 128] {
 
 /// The 16 scales of `Q3_K`.
 #[inline(always)]
-fn q3_k_scales(bytes: &[u8; 12]) -> [i8; 16] {
+pub(super) fn q3_k_scales(bytes: &[u8; 12]) -> [i8; 16] {
     let (low, high) = split::<8, 4, 12>(bytes);
     let (low, high) = (nibbles(low), pairs(high));
     let mut scales = [0; 16];
@@ -284,7 +291,7 @@ fn scales_and_minimums(head: &[u8; 16]) -> PartScalesAndMinimums {
 
 /// The scales and the minimums of the 8 parts of `Q4_K` and `Q5_K`.
 #[inline(always)]
-fn six_bit_pairs(bytes: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
+pub(super) fn six_bit_pairs(bytes: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *bytes;
     // Four at once, in the bytes of a number.
     let a = u32::from_le_bytes([a0, a1, a2, a3]);

@@ -24,8 +24,12 @@ mod grids;
 mod iq;
 #[cfg(feature = "k")]
 mod k;
+#[cfg(feature = "k")]
+mod k_scalar;
 #[cfg(feature = "legacy")]
 mod legacy;
+#[cfg(all(test, feature = "k"))]
+mod scalar_tests;
 #[cfg(feature = "ternary")]
 mod ternary;
 #[cfg(test)]

@@ -134,3 +134,26 @@ pub(super) fn look_up_nibbles<const N: usize>(bytes: &[u8; N], tables: [&[f32; 1
         *high = high_table.get(usize::from(byte >> 4)).copied().unwrap_or_default();
     }
 }
+
+/// `factor × code + addend` for the codes from 0 on.
+///
+/// The products are sums, which are exact for factors of 18 bits and codes of 6. That of 0 is not one of them, for it
+/// is not a number if the factor is infinite.
+#[inline(always)]
+pub(super) fn multiples_plus<const N: usize>(factor: f32, addend: f32, table: &mut [f32; N]) {
+    let mut product = factor * 0.0;
+    let mut next = -0.0;
+    for value in table {
+        *value = product + addend;
+        next += factor;
+        product = next;
+    }
+}
+
+/// The values that a table has for four codes, which are the bytes of a number.
+#[inline(always)]
+pub(super) fn look_up_four<const N: usize>(table: &[f32; N], codes: u32, out: &mut [f32; 4]) {
+    let [a, b, c, d] = codes.to_le_bytes();
+    let look_up = |code: u8| table.get(usize::from(code)).copied().unwrap_or_default();
+    *out = [look_up(a), look_up(b), look_up(c), look_up(d)];
+}
