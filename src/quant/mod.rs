@@ -28,10 +28,12 @@ mod k;
 mod k_scalar;
 #[cfg(feature = "legacy")]
 mod legacy;
-#[cfg(all(test, feature = "k"))]
+#[cfg(all(test, any(feature = "k", feature = "ternary")))]
 mod scalar_tests;
 #[cfg(feature = "ternary")]
 mod ternary;
+#[cfg(feature = "ternary")]
+mod ternary_scalar;
 #[cfg(test)]
 mod tests;
 

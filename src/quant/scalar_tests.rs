@@ -2,7 +2,10 @@
 //! holds to the reference. Where the former are in use, it holds them themselves.
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+#[cfg(feature = "k")]
 use super::{k, k_scalar};
+#[cfg(feature = "ternary")]
+use super::{ternary, ternary_scalar};
 use core::ops::Range;
 
 const SPECIAL: [u16; 10] = [0x0000, 0x8000, 0x0001, 0x83ff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e01, 0xfd00];
@@ -27,9 +30,9 @@ impl Random {
 
 /// Runs both ways over blocks of any bytes, but with `numbers`, which are offsets, of all kinds of f16, and with every
 /// value in each byte of `scales`.
-fn assert_same<const BYTES: usize>(
-    scalar: fn(&[u8; BYTES], &mut [f32; 256]),
-    vector: fn(&[u8; BYTES], &mut [f32; 256]),
+fn assert_same<const BYTES: usize, const ELEMENTS: usize>(
+    scalar: fn(&[u8; BYTES], &mut [f32; ELEMENTS]),
+    vector: fn(&[u8; BYTES], &mut [f32; ELEMENTS]),
     numbers: &[usize],
     scales: Range<usize>,
 ) {
@@ -43,7 +46,7 @@ fn assert_same<const BYTES: usize>(
             block[offset..offset + 2].copy_from_slice(&random.f16().to_le_bytes());
         }
         // A value that is not written is seen.
-        let (mut actual, mut expected) = ([1.5; 256], [2.5; 256]);
+        let (mut actual, mut expected) = ([1.5; ELEMENTS], [2.5; ELEMENTS]);
         scalar(&block, &mut actual);
         vector(&block, &mut expected);
         for (element, (actual, expected)) in actual.iter().zip(&expected).enumerate() {
@@ -53,27 +56,56 @@ fn assert_same<const BYTES: usize>(
     }
 }
 
+#[cfg(feature = "k")]
 #[test]
 fn q2_k() {
-    assert_same::<84>(k_scalar::q2_k, k::q2_k, &[80, 82], 0..16);
+    assert_same::<84, 256>(k_scalar::q2_k, k::q2_k, &[80, 82], 0..16);
 }
 
+#[cfg(feature = "k")]
 #[test]
 fn q3_k() {
-    assert_same::<110>(k_scalar::q3_k, k::q3_k, &[108], 96..108);
+    assert_same::<110, 256>(k_scalar::q3_k, k::q3_k, &[108], 96..108);
 }
 
+#[cfg(feature = "k")]
 #[test]
 fn q4_k() {
-    assert_same::<144>(k_scalar::q4_k, k::q4_k, &[0, 2], 4..16);
+    assert_same::<144, 256>(k_scalar::q4_k, k::q4_k, &[0, 2], 4..16);
 }
 
+#[cfg(feature = "k")]
 #[test]
 fn q5_k() {
-    assert_same::<176>(k_scalar::q5_k, k::q5_k, &[0, 2], 4..16);
+    assert_same::<176, 256>(k_scalar::q5_k, k::q5_k, &[0, 2], 4..16);
 }
 
+#[cfg(feature = "k")]
 #[test]
 fn q6_k() {
-    assert_same::<210>(k_scalar::q6_k, k::q6_k, &[208], 192..208);
+    assert_same::<210, 256>(k_scalar::q6_k, k::q6_k, &[208], 192..208);
+}
+
+#[cfg(feature = "ternary")]
+#[test]
+fn tq1_0() {
+    assert_same::<54, 256>(ternary_scalar::tq1_0, ternary::tq1_0, &[52], 0..0);
+}
+
+#[cfg(feature = "ternary")]
+#[test]
+fn tq2_0() {
+    assert_same::<66, 256>(ternary_scalar::tq2_0, ternary::tq2_0, &[64], 0..0);
+}
+
+#[cfg(feature = "ternary")]
+#[test]
+fn q1_0() {
+    assert_same::<18, 128>(ternary_scalar::q1_0, ternary::q1_0, &[0], 0..0);
+}
+
+#[cfg(feature = "ternary")]
+#[test]
+fn q2_0() {
+    assert_same::<18, 64>(ternary_scalar::q2_0, ternary::q2_0, &[0], 0..0);
 }
