@@ -1,7 +1,7 @@
 //! Blocks of 256 elements in parts of 16 or 32, each with a scale of its own, feature `k`.
 
 use super::k_scalar;
-use super::unpack::{SCALAR, as_signed, copy, each, f16, nibbles, pairs, scale, scale_add, split};
+use super::unpack::{SCALAR, each, f16, nibbles, pairs, scale, scale_add, split};
 
 /// What a `Q4_K` or `Q5_K` block holds beside its codes; a part is 32 elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,10 @@ pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
 pub fn unpack_q4_k(block: &[u8; 144], codes: &mut [u8; 256]) -> PartScalesAndMinimums {
     let (head, packed) = split::<16, 128, 144>(block);
     for (codes, packed) in codes.as_chunks_mut::<64>().0.iter_mut().zip(packed.as_chunks::<32>().0) {
-        copy(nibbles(packed).as_flattened(), codes);
+        let (low, high) = codes.split_at_mut(32);
+        for ((low, high), byte) in low.iter_mut().zip(high).zip(packed) {
+            (*low, *high) = (byte & 15, byte >> 4);
+        }
     }
     scales_and_minimums(head)
 }
@@ -166,9 +169,13 @@ pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
 pub fn unpack_q5_k(block: &[u8; 176], codes: &mut [u8; 256]) -> PartScalesAndMinimums {
     let (head, rest) = split::<16, 160, 176>(block);
     let (high, low) = split::<32, 128, 160>(rest);
-    let mut high = *high;
-    for (codes, low) in codes.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0) {
-        copy(five_bits(low, &mut high).as_flattened(), codes);
+    let groups = codes.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0);
+    for ((codes, low), shift) in groups.zip([0_u32, 2, 4, 6]) {
+        let (first, second) = codes.split_at_mut(32);
+        for ((first, second), (low, high)) in first.iter_mut().zip(second).zip(low.iter().zip(high)) {
+            let high = high.wrapping_shr(shift);
+            (*first, *second) = (low & 15 | (high & 1) << 4, low >> 4 | (high & 2) << 3);
+        }
     }
     scales_and_minimums(head)
 }
@@ -211,7 +218,17 @@ pub fn unpack_q6_k(block: &[u8; 210], codes: &mut [i8; 256]) -> PartScales {
     let (high, scales) = split::<64, 16, 80>(rest);
     let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
     for (codes, (low, high)) in codes.as_chunks_mut::<128>().0.iter_mut().zip(bits) {
-        as_signed(&six_bits(low, high), codes);
+        let (first, second) = split::<32, 32, 64>(low);
+        let (left, right) = codes.split_at_mut(64);
+        let (codes_0, codes_1) = left.split_at_mut(32);
+        let (codes_2, codes_3) = right.split_at_mut(32);
+        let codes = codes_0.iter_mut().zip(codes_1).zip(codes_2.iter_mut().zip(codes_3));
+        let bits = first.iter().zip(second).zip(high);
+        for (((code_0, code_1), (code_2, code_3)), ((first, second), high)) in codes.zip(bits) {
+            let signed = |low: u8, high: u8| (low | high & 48).wrapping_sub(32).cast_signed();
+            (*code_0, *code_1) = (signed(first & 15, high << 4), signed(second & 15, high << 2));
+            (*code_2, *code_3) = (signed(first >> 4, *high), signed(second >> 4, high >> 2));
+        }
     }
     PartScales { d: u16::from_le_bytes([*d0, *d1]), scales: each(scales, u8::cast_signed) }
 }
