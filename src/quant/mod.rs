@@ -24,10 +24,16 @@ mod grids;
 mod iq;
 #[cfg(feature = "k")]
 mod k;
+#[cfg(feature = "k")]
+mod k_scalar;
 #[cfg(feature = "legacy")]
 mod legacy;
+#[cfg(all(test, any(feature = "k", feature = "ternary")))]
+mod scalar_tests;
 #[cfg(feature = "ternary")]
 mod ternary;
+#[cfg(feature = "ternary")]
+mod ternary_scalar;
 #[cfg(test)]
 mod tests;
 
