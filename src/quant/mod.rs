@@ -26,6 +26,8 @@ mod iq;
 mod k;
 #[cfg(feature = "legacy")]
 mod legacy;
+#[cfg(feature = "iq")]
+mod signed;
 #[cfg(feature = "ternary")]
 mod ternary;
 #[cfg(test)]
