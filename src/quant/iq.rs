@@ -4,8 +4,9 @@
 //! beside it, eight in a byte, bit 0 for the first element, a set bit for minus. Some types store seven of the
 //! eight: the number of minus signs is always even, so the eighth follows from the others.
 
-use super::unpack::{f16, look_up_scaled, split};
+use super::unpack::{SCALAR, f16, look_up_scaled, split};
 use super::{grids, signed};
+use signed::entry;
 
 /// `IQ2_XXS`: 2.06 bits an element, one block of 256 elements in 8 parts.
 ///
@@ -22,8 +23,8 @@ pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
         let [e0, e1, e2, e3, word @ ..] = *part;
         let (signs, scale) = signs_and_scale(word);
         let factor = d * (0.5 + scale) * 0.25;
-        let entries = [e0, e1, e2, e3].map(|number| entry(&grids::IQ2XXS, u16::from(number)));
-        signed::eights([factor; 2], entries, signs, out);
+        let entry = |number: u8| entry(&grids::IQ2XXS, u16::from(number));
+        signed::eights([factor; 2], [e0, e1, e2, e3], entry, signs, out);
     }
 }
 
@@ -43,10 +44,10 @@ pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
     let parts = codes.as_chunks::<8>().0.iter().zip(scales);
     for (out, (codes, scales)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let [a0, a1, b0, b1, c0, c1, d0, d1] = *codes;
-        let entries = [[a0, a1], [b0, b1], [c0, c1], [d0, d1]]
-            .map(|code| entry(&grids::IQ2XS, u16::from_le_bytes(code) & 511));
+        let codes = [[a0, a1], [b0, b1], [c0, c1], [d0, d1]];
+        let entry = |code| entry(&grids::IQ2XS, u16::from_le_bytes(code) & 511);
         let signs = eighth_sign(u32::from_le_bytes([a1 >> 1, b1 >> 1, c1 >> 1, d1 >> 1]));
-        signed::eights(two_factors(d, *scales), entries, signs, out);
+        signed::eights(two_factors(d, *scales), codes, entry, signs, out);
     }
 }
 
@@ -67,8 +68,8 @@ pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
     for (out, (entries, word)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let (signs, scale) = signs_and_scale(*word);
         let factor = d * (0.5 + scale) * 0.5;
-        let entries = entries.map(|number| entry(&grids::IQ3XXS, u16::from(number)));
-        signed::fours(evenly_but_62, factor, entries, signs, out);
+        let entry = |number: u8| entry(&grids::IQ3XXS, u16::from(number));
+        signed::fours(factor, *entries, entry, evenly_but_62, signs, out);
     }
 }
 
@@ -134,12 +135,12 @@ pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
     for (out, ((low, ninths), (signs, scale))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let factor = d * f32::from(scale << 1 | 1);
         let mut ninths = u16::from(*ninths) << 8;
-        let entries = low.map(|low| {
+        let entry = |low: u8| {
             let entry = entry(&grids::IQ3S, ninths & 256 | u16::from(low));
             ninths >>= 1;
             entry
-        });
-        signed::fours(odd, factor, entries, *signs, out);
+        };
+        signed::fours(factor, *low, entry, odd, *signs, out);
     }
 }
 
@@ -164,12 +165,12 @@ pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
     let parts = entries.zip(signs.as_chunks::<4>().0.iter().zip(scales));
     for (out, ((low, high), (signs, scales))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let mut high = u16::from(*high) << 8;
-        let entries = low.map(|low| {
+        let entry = |low: u8| {
             let entry = entry(&grids::IQ2S, high & 0x300 | u16::from(low));
             high >>= 2;
             entry
-        });
-        signed::eights(two_factors(d, *scales), entries, *signs, out);
+        };
+        signed::eights(two_factors(d, *scales), *low, entry, *signs, out);
     }
 }
 
@@ -233,12 +234,6 @@ static NON_LINEAR: [f32; 16] = [
     -127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0,
 ];
 
-/// The entry of a codebook. No number is too large: they have as many bits as the codebook needs.
-#[inline(always)]
-fn entry<const N: usize>(grid: &[u16; N], number: u16) -> u16 {
-    grid.get(usize::from(number)).copied().unwrap_or_default()
-}
-
 /// The magnitudes of `IQ3_XXS`, four in a word: 4 + 8 × code, but 62 instead of 60, which is 2 more where all three
 /// bits are set.
 #[inline(always)]
@@ -287,8 +282,44 @@ fn eighth_sign(sevens: u32) -> [u8; 4] {
 /// `factor × (code − 1 ± 0.125)` for the eight codes of an entry of `IQ1_S` and `IQ1_M`. All sums are exact.
 #[inline(always)]
 fn shifted(factor: f32, number: u16, minus: bool, out: &mut [f32; 8]) {
+    let entry = entry(&grids::IQ1S, number);
     let shift = if minus { -1.125 } else { -0.875 };
-    for (out, code) in out.iter_mut().zip(signed::two_bits(entry(&grids::IQ1S, number)).to_le_bytes()) {
+    if SCALAR {
+        shifted_by_table(factor, entry, shift, out)
+    } else {
+        shifted_by_codes(factor, entry, shift, out)
+    }
+}
+
+#[inline(always)]
+fn shifted_by_codes(factor: f32, entry: u16, shift: f32, out: &mut [f32; 8]) {
+    for (out, code) in out.iter_mut().zip(signed::two_bits(entry).to_le_bytes()) {
         *out = factor * (f32::from(code) + shift);
+    }
+}
+
+#[inline(always)]
+fn shifted_by_table(factor: f32, entry: u16, shift: f32, out: &mut [f32; 8]) {
+    let products = [0.0, 1.0, 2.0, 3.0].map(|code| factor * (code + shift));
+    signed::look_up(&products, signed::two_bits_in_nibbles(entry), out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shifted_by_codes, shifted_by_table};
+    use crate::quant::tests::assert_same;
+
+    #[test]
+    fn shifted_codes_give_the_same_bits_both_ways() {
+        for factor in [0.3, -0.7, 3e38, -1e-45, 0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            for entry in 0..=u16::MAX {
+                let shift = if entry % 3 == 0 { -1.125 } else { -0.875 };
+                let mut values = [[0.0; 8]; 2];
+                let [by_codes, by_table] = &mut values;
+                shifted_by_codes(factor, entry, shift, by_codes);
+                shifted_by_table(factor, entry, shift, by_table);
+                assert_same(by_codes, by_table, "eight codes");
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Signed magnitudes from the entries of codebooks: what the `IQ2` and `IQ3` types have in common.
+//! Signed magnitudes from the entries of codebooks: what the `IQ2` and `IQ3` types have in common, some of it with `IQ1`.
 //!
 //! There are two ways, and both give the same bits. Vector code makes magnitudes of all codes, then puts the signs on and
 //! scales. Where there are no vectors, the products of all magnitudes are taken first, with either sign, and then looked
@@ -6,50 +6,62 @@
 
 use super::unpack::{SCALAR, scale};
 
-/// `factor × ±magnitude` for 32 elements, a factor for 16 of them, from entries of eight 2-bit codes.
+/// `factor × ±magnitude` for 32 elements, a factor for 16 of them, from entries of eight 2-bit codes. `entry` finds them
+/// in order.
 #[inline(always)]
-pub(super) fn eights(factors: [f32; 2], entries: [u16; 4], signs: [u8; 4], out: &mut [f32; 32]) {
-    if SCALAR {
-        eights_by_table(factors, entries, signs, out);
-    } else {
-        eights_by_vectors(factors, entries, signs, out);
-    }
-}
-
-/// `factor × ±magnitude` for 32 elements, from entries of four 3-bit codes. `magnitudes` makes those of four codes, one in
-/// a byte.
-#[inline(always)]
-pub(super) fn fours(
-    magnitudes: impl Fn(u32) -> u32,
-    factor: f32,
-    entries: [u16; 8],
+pub(super) fn eights<T>(
+    factors: [f32; 2],
+    codes: [T; 4],
+    mut entry: impl FnMut(T) -> u16,
     signs: [u8; 4],
     out: &mut [f32; 32],
 ) {
     if SCALAR {
-        fours_by_table(magnitudes, factor, entries, signs, out);
+        eights_by_table(factors, codes.map(entry), signs, out);
     } else {
-        fours_by_vectors(magnitudes, factor, entries, signs, out);
+        // In one step: an array of entries would make slower code.
+        signed(factors, codes.map(|code| of_two_bits(two_bits(entry(code)))), signs, out);
     }
+}
+
+/// `factor × ±magnitude` for 32 elements, from entries of four 3-bit codes. `entry` finds them in order, and `magnitudes`
+/// makes those of four codes, one in a byte.
+#[inline(always)]
+pub(super) fn fours<T>(
+    factor: f32,
+    codes: [T; 8],
+    mut entry: impl FnMut(T) -> u16,
+    magnitudes: impl Fn(u32) -> u32,
+    signs: [u8; 4],
+    out: &mut [f32; 32],
+) {
+    if SCALAR {
+        fours_by_table(magnitudes, factor, codes.map(entry), signs, out);
+    } else {
+        let [a, b, c, d, e, f, g, h] = codes.map(|code| magnitudes(three_bits(entry(code))));
+        signed([factor; 2], [join(a, b), join(c, d), join(e, f), join(g, h)], signs, out);
+    }
+}
+
+/// An entry of a codebook. No number is too large: they have as many bits as the codebook needs.
+#[inline(always)]
+pub(super) fn entry<const N: usize>(grid: &[u16; N], number: u16) -> u16 {
+    grid.get(usize::from(number)).copied().unwrap_or_default()
 }
 
 #[inline(always)]
 fn eights_by_table(factors: [f32; 2], entries: [u16; 4], signs: [u8; 4], out: &mut [f32; 32]) {
-    let [magnitudes, _] = halves(of_two_bits(0x0302_0100));
+    let [m0, m1, m2, m3, ..] = of_two_bits(0x0302_0100).to_le_bytes();
     let entries = entries.as_chunks::<2>().0.iter().zip(signs.as_chunks::<2>().0);
     let halves = out.as_chunks_mut::<16>().0.iter_mut().zip(entries);
     for ((out, (entries, signs)), factor) in halves.zip(factors) {
-        let products = products(factor, magnitudes);
+        let mut products = [0.0; 8];
+        multiply(factor, [m0, m1, m2, m3], &mut products);
         let entries = entries.iter().zip(signs);
         for (out, (entry, signs)) in out.as_chunks_mut::<8>().0.iter_mut().zip(entries) {
             look_up(&products, two_bits_in_nibbles(*entry) | bit_in_nibbles(*signs) << 2, out);
         }
     }
-}
-
-#[inline(always)]
-fn eights_by_vectors(factors: [f32; 2], entries: [u16; 4], signs: [u8; 4], out: &mut [f32; 32]) {
-    signed(factors, entries.map(|entry| of_two_bits(two_bits(entry))), signs, out);
 }
 
 #[inline(always)]
@@ -61,23 +73,12 @@ fn fours_by_table(
     out: &mut [f32; 32],
 ) {
     let all = join(magnitudes(0x0302_0100), magnitudes(0x0706_0504)).to_le_bytes();
-    let products = products(factor, all);
+    let mut products = [0.0; 16];
+    multiply(factor, all, &mut products);
     let entries = entries.as_chunks::<2>().0.iter().zip(signs);
     for (out, ([first, last], signs)) in out.as_chunks_mut::<8>().0.iter_mut().zip(entries) {
         look_up(&products, three_bits_in_nibbles(*first, *last) | bit_in_nibbles(signs) << 3, out);
     }
-}
-
-#[inline(always)]
-fn fours_by_vectors(
-    magnitudes: impl Fn(u32) -> u32,
-    factor: f32,
-    entries: [u16; 8],
-    signs: [u8; 4],
-    out: &mut [f32; 32],
-) {
-    let [a, b, c, d, e, f, g, h] = entries.map(|entry| magnitudes(three_bits(entry)));
-    signed([factor; 2], [join(a, b), join(c, d), join(e, f), join(g, h)], signs, out);
 }
 
 /// The magnitudes of eight 2-bit codes, one in a byte: 8 for code 0, 25 for 1, 43 for 2.
@@ -107,7 +108,7 @@ fn three_bits(entry: u16) -> u32 {
 
 /// The eight 2-bit codes of an entry, one in a nibble.
 #[inline(always)]
-fn two_bits_in_nibbles(entry: u16) -> u32 {
+pub(super) fn two_bits_in_nibbles(entry: u16) -> u32 {
     let codes = u32::from(entry);
     let codes = (codes | codes << 8) & 0x00ff_00ff;
     let codes = (codes | codes << 4) & 0x0f0f_0f0f;
@@ -137,34 +138,24 @@ fn join(first: u32, last: u32) -> u64 {
     u64::from(last) << 32 | u64::from(first)
 }
 
-/// The first and the last four of eight bytes.
+/// `factor × magnitude`, then the same with the other sign. There is room for that.
 #[inline(always)]
-fn halves(bytes: u64) -> [[u8; 4]; 2] {
-    let [a, b, c, d, e, f, g, h] = bytes.to_le_bytes();
-    [[a, b, c, d], [e, f, g, h]]
-}
-
-/// `factor × magnitude`, then the same with the other sign.
-#[inline(always)]
-fn products<const N: usize>(factor: f32, magnitudes: [u8; N]) -> [[f32; N]; 2] {
-    let mut products = [[0.0; N]; 2];
-    let [plus, minus] = &mut products;
+fn multiply<const N: usize>(factor: f32, magnitudes: [u8; N], products: &mut [f32]) {
+    let (plus, minus) = products.split_at_mut(N.min(products.len()));
     for ((plus, minus), magnitude) in plus.iter_mut().zip(minus).zip(magnitudes) {
         *plus = factor * f32::from(magnitude);
         *minus = -*plus;
     }
-    products
 }
 
-/// The products that the nibbles of a word stand for, the lowest first: above the bits of a code, which has `N` values,
-/// there is one for its sign.
+/// The values that a table has for the nibbles of a word, the lowest first. It has one for each code, or, above the bits of
+/// a code, one for each sign of it; their number is a power of two.
 #[inline(always)]
-fn look_up<const N: usize>(products: &[[f32; N]; 2], mut nibbles: u32, out: &mut [f32; 8]) {
-    let products = products.as_flattened();
+pub(super) fn look_up<const N: usize>(table: &[f32; N], mut nibbles: u32, out: &mut [f32; 8]) {
     for out in out {
         let [low, ..] = nibbles.to_le_bytes();
-        let number = usize::from(low & 15) & products.len().wrapping_sub(1);
-        *out = products.get(number).copied().unwrap_or_default();
+        let number = usize::from(low & 15) & N.wrapping_sub(1);
+        *out = table.get(number).copied().unwrap_or_default();
         nibbles >>= 4;
     }
 }
@@ -214,7 +205,8 @@ mod tests {
             for (first, last) in factors.skip(usize::from(entry % 10)).take(2) {
                 let mut values = [[0.0; 32]; 2];
                 let [by_vectors, by_table] = &mut values;
-                eights_by_vectors([first, last], entries, signs(entry), by_vectors);
+                let magnitudes = entries.map(|entry| of_two_bits(two_bits(entry)));
+                signed([first, last], magnitudes, signs(entry), by_vectors);
                 eights_by_table([first, last], entries, signs(entry), by_table);
                 assert_same(by_vectors, by_table, "eight codes");
             }
@@ -230,7 +222,9 @@ mod tests {
                 let [by_vectors, by_table] = &mut values;
                 // Any function: 5 + 9 × code.
                 let magnitudes = |codes: u32| (codes * 9).wrapping_add(0x0505_0505);
-                fours_by_vectors(magnitudes, factor, entries, signs(entry), by_vectors);
+                let [a, b, c, d, e, f, g, h] = entries.map(|entry| magnitudes(three_bits(entry)));
+                let joined = [join(a, b), join(c, d), join(e, f), join(g, h)];
+                signed([factor; 2], joined, signs(entry), by_vectors);
                 fours_by_table(magnitudes, factor, entries, signs(entry), by_table);
                 assert_same(by_vectors, by_table, "four codes");
             }
