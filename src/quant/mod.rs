@@ -30,6 +30,8 @@ mod k_scalar;
 mod legacy;
 #[cfg(all(test, any(feature = "k", feature = "ternary")))]
 mod scalar_tests;
+#[cfg(feature = "iq")]
+mod signed;
 #[cfg(feature = "ternary")]
 mod ternary;
 #[cfg(feature = "ternary")]

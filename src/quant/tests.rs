@@ -103,6 +103,15 @@ fn fill(bytes: &mut [u8]) {
     }
 }
 
+/// Same bits, but any NaN for a NaN.
+pub(super) fn assert_same(one: &[f32], other: &[f32], what: &str) {
+    assert_eq!(one.len(), other.len(), "{what}");
+    for (number, (one, other)) in one.iter().zip(other).enumerate() {
+        let same = one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan();
+        assert!(same, "{what}: element {number} is {one} one way and {other} the other way");
+    }
+}
+
 #[test]
 fn every_type_is_listed_once() {
     for tensor_type in TensorType::ALL {
@@ -137,9 +146,7 @@ fn big_endian_blocks_give_the_values_of_little_endian_ones() {
             assert_eq!(dequantize(*tensor_type, order, &mut src, values), Ok(elements), "{tensor_type}");
             assert!(src.is_empty());
         }
-        for (little, big) in values[0].iter().zip(&values[1]) {
-            assert!(little.to_bits() == big.to_bits() || little.is_nan() && big.is_nan(), "{tensor_type}");
-        }
+        assert_same(&values[0], &values[1], tensor_type.name().unwrap());
     }
 }
 

@@ -157,3 +157,65 @@ pub(super) fn look_up_four<const N: usize>(table: &[f32; N], codes: u32, out: &m
     let look_up = |code: u8| table.get(usize::from(code)).copied().unwrap_or_default();
     *out = [look_up(a), look_up(b), look_up(c), look_up(d)];
 }
+
+/// `factor × code` for as many codes below zero as from zero on. The products are sums, as in [`multiples_plus`].
+#[inline(always)]
+pub(super) fn multiples_around_zero<const N: usize>(factor: f32, table: &mut [f32; N]) {
+    let (below, from_zero) = table.split_at_mut(N >> 1);
+    let mut product = factor * 0.0;
+    let mut next = -0.0;
+    for (below, value) in below.iter_mut().rev().zip(from_zero) {
+        *value = product;
+        next += factor;
+        *below = -next;
+        product = next;
+    }
+}
+
+/// The values that a table of 32 has for the codes, which are less than 32.
+#[inline(always)]
+pub(super) fn look_up_32(table: &[f32; 32], codes: &[u8], out: &mut [f32]) {
+    for (out, code) in out.iter_mut().zip(codes) {
+        *out = table.get(usize::from(code & 31)).copied().unwrap_or_default();
+    }
+}
+
+/// `scale × value`, the values being in a table, for the low nibbles of all bytes, then for the high ones.
+#[inline(always)]
+pub(super) fn look_up_scaled(table: &[f32; 16], codes: &[u8; 16], scale: f32, out: &mut [f32; 32]) {
+    if SCALAR {
+        look_up_products(table, codes, scale, out);
+    } else {
+        look_up(table, nibbles(codes).as_flattened(), scale, out);
+    }
+}
+
+/// [`look_up_scaled`] from a table of products.
+#[inline(always)]
+fn look_up_products(table: &[f32; 16], codes: &[u8; 16], scale: f32, out: &mut [f32; 32]) {
+    let products = table.map(|value| scale * value);
+    look_up_nibbles(codes, [&products; 2], out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quant::tests::assert_same;
+
+    #[test]
+    fn scaled_values_have_the_same_bits_both_ways() {
+        let table =
+            [-127.0, -0.0, 0.0, 1.0, 0.1, 3.0, -0.7, 9.0, -1.0, 13.0, 25.5, 38.0, 53.0, 69.0, 89.0, 113.0];
+        for scale in [0.3, -0.7, 3e38, -1e-45, 0.0, -0.0, f32::INFINITY, f32::NAN] {
+            for byte in 0..=u8::MAX {
+                let codes = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31]
+                    .map(|odd| byte.wrapping_mul(odd));
+                let mut values = [[0.0; 32]; 2];
+                let [by_codes, by_table] = &mut values;
+                look_up(&table, nibbles(&codes).as_flattened(), scale, by_codes);
+                look_up_products(&table, &codes, scale, by_table);
+                assert_same(by_codes, by_table, "values of a table");
+            }
+        }
+    }
+}
