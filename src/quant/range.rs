@@ -1,6 +1,6 @@
 //! Any range of elements, not only whole blocks.
 
-use super::{LARGEST_BLOCK, dequantize};
+use super::{LARGEST_BLOCK, dequantize, sizes};
 use crate::{ByteOrder, DequantizeError, TensorType};
 use core::ops::Range;
 
@@ -67,10 +67,4 @@ fn parts(
 /// No target has addresses of more than 64 bits.
 fn as_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
-}
-
-/// Elements and bytes of a block.
-fn sizes(tensor_type: TensorType) -> Option<(usize, usize)> {
-    let (elements, bytes) = (tensor_type.block_elements()?, tensor_type.block_bytes()?);
-    Some((usize::try_from(elements).ok()?, usize::try_from(bytes).ok()?))
 }

@@ -144,15 +144,6 @@ fn big_endian_blocks_give_the_values_of_little_endian_ones() {
 }
 
 #[test]
-fn fields_are_swapped_where_they_are() {
-    const FIELDS: &[super::Field] =
-        &[super::Field { width: 4, start: 0, count: 1 }, super::Field { width: 2, start: 6, count: 2 }];
-    let mut block = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
-    super::swap_fields(&mut block, FIELDS);
-    assert_eq!(block, [3, 2, 1, 0, 4, 5, 7, 6, 9, 8, 10, 11]);
-}
-
-#[test]
 fn ambiguous_types_are_refused_in_big_endian_only() {
     for tensor_type in AMBIGUOUS.iter().copied().filter(|tensor_type| on(*tensor_type)) {
         let mut out = [0.0; 256];
