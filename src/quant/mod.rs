@@ -58,11 +58,19 @@ const LARGEST_BLOCK: usize = 256;
 /// Bytes of the largest block there is.
 const LARGEST_BLOCK_BYTES: usize = 292;
 
-/// Decodes a run of whole blocks, as many as both slices hold.
-///
-/// All types have the same kind of function, so that what surrounds it is there once and not for each of them: on a
-/// microcontroller that is a third of a kernel's size.
+/// Whether a kernel decodes one block a call, and the loop around it is there once for all types: a microcontroller
+/// has less flash for it. On other machines each kernel has a loop of its own, as a call takes as long as a small block.
+const ONE_BY_ONE: bool = unpack::SCALAR;
+
+/// Decodes a run of plain elements, or of whole blocks: the first, or all of them, as [`ONE_BY_ONE`] says.
 type Kernel = fn(&[u8], &mut [f32]);
+
+/// The size of a block.
+#[derive(Clone, Copy)]
+struct Block {
+    elements: usize,
+    bytes: usize,
+}
 
 /// The kernel of one line of the type table, from its family, sizes and function; `None` if the family is turned off.
 ///
@@ -79,7 +87,7 @@ macro_rules! kernel {
     (Fp4 $($line:tt)+) => { kernel!("fp4" $($line)+) };
     ($feature:literal $elements:literal $bytes:literal $function:path) => {{
         #[cfg(feature = $feature)]
-        let kernel: Option<Kernel> = Some(|src, out| blocks::<$bytes, $elements>(src, out, $function));
+        let kernel: Option<Kernel> = Some(|src, out| blocks::<$bytes, $elements, ONE_BY_ONE>(src, out, $function));
         #[cfg(not(feature = $feature))]
         let kernel: Option<Kernel> = None;
         kernel
@@ -103,10 +111,10 @@ macro_rules! kernels {
 }
 tensor_types!(kernels);
 
-/// One block after the other.
+/// A kernel from the function for one block.
 #[allow(dead_code, reason = "not used when every family is off")]
 #[inline(always)]
-fn blocks<const BYTES: usize, const ELEMENTS: usize>(
+fn blocks<const BYTES: usize, const ELEMENTS: usize, const ONE_BY_ONE: bool>(
     mut src: &[u8],
     mut out: &mut [f32],
     function: impl Fn(&[u8; BYTES], &mut [f32; ELEMENTS]),
@@ -115,6 +123,22 @@ fn blocks<const BYTES: usize, const ELEMENTS: usize>(
         (src.split_first_chunk(), out.split_first_chunk_mut())
     {
         function(block, values);
+        if ONE_BY_ONE {
+            return;
+        }
+        (src, out) = (blocks, rest);
+    }
+}
+
+/// Has all blocks decoded, which are whole ones, with room for each.
+fn run<const ONE_BY_ONE: bool>(kernel: Kernel, block: Block, mut src: &[u8], mut out: &mut [f32]) {
+    if !ONE_BY_ONE || block.elements == 1 {
+        return kernel(src, out);
+    }
+    while let (Some((first, blocks)), Some((values, rest))) =
+        (src.split_at_checked(block.bytes), out.split_at_mut_checked(block.elements))
+    {
+        kernel(first, values);
         (src, out) = (blocks, rest);
     }
 }
@@ -129,8 +153,7 @@ pub(crate) fn dequantize(
     src: &mut &[u8],
     out: &mut [f32],
 ) -> Result<usize, DequantizeError> {
-    let (Some(kernel), Some((block_elements, block_bytes))) = (kernel(tensor_type), sizes(tensor_type))
-    else {
+    let (Some(kernel), Some(block)) = (kernel(tensor_type), block(tensor_type)) else {
         return Err(without_kernel(tensor_type));
     };
     let swap = match order {
@@ -142,22 +165,22 @@ pub(crate) fn dequantize(
     if src.is_empty() {
         return Ok(0);
     }
-    if src.len() < block_bytes {
-        return Err(DequantizeError::PartialBlock { needed: block_bytes, got: src.len() });
+    if src.len() < block.bytes {
+        return Err(DequantizeError::PartialBlock { needed: block.bytes, got: src.len() });
     }
-    if out.len() < block_elements {
-        return Err(DequantizeError::OutputTooSmall { needed: block_elements, got: out.len() });
+    if out.len() < block.elements {
+        return Err(DequantizeError::OutputTooSmall { needed: block.elements, got: out.len() });
     }
     // Every number of elements in a block is a power of two.
-    let room = out.len() >> block_elements.trailing_zeros();
-    let count = room.min(src.len().checked_div(block_bytes).unwrap_or(0));
+    let room = out.len() >> block.elements.trailing_zeros();
+    let count = room.min(src.len().checked_div(block.bytes).unwrap_or(0));
     // No overflow: so many bytes are in `src`, and so many elements in `out`.
-    let (blocks, rest) = src.split_at_checked(count.wrapping_mul(block_bytes)).unwrap_or_default();
-    let written = count.wrapping_mul(block_elements);
+    let (blocks, rest) = src.split_at_checked(count.wrapping_mul(block.bytes)).unwrap_or_default();
+    let written = count.wrapping_mul(block.elements);
     let out = out.get_mut(..written).unwrap_or_default();
     match swap {
-        None => kernel(blocks, out),
-        Some(swap) => swap::dequantize(swap, kernel, (block_elements, block_bytes), blocks, out),
+        None => run::<ONE_BY_ONE>(kernel, block, blocks, out),
+        Some(swap) => swap::run(swap, kernel, block, blocks, out),
     }
     *src = rest;
     Ok(written)
@@ -174,8 +197,7 @@ fn without_kernel(tensor_type: TensorType) -> DequantizeError {
     }
 }
 
-/// Elements and bytes of a block.
-fn sizes(tensor_type: TensorType) -> Option<(usize, usize)> {
+fn block(tensor_type: TensorType) -> Option<Block> {
     let (elements, bytes) = (tensor_type.block_elements()?, tensor_type.block_bytes()?);
-    Some((usize::try_from(elements).ok()?, usize::try_from(bytes).ok()?))
+    Some(Block { elements: usize::try_from(elements).ok()?, bytes: usize::try_from(bytes).ok()? })
 }

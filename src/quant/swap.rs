@@ -1,6 +1,6 @@
 //! Blocks of big-endian files: their numbers are reversed before a kernel sees them.
 
-use super::{Kernel, LARGEST_BLOCK_BYTES};
+use super::{Block, Kernel, LARGEST_BLOCK_BYTES, ONE_BY_ONE};
 use crate::TensorType;
 use crate::tensor_type::tensor_types;
 
@@ -109,18 +109,12 @@ pub(super) fn of(tensor_type: TensorType) -> Option<Swap> {
     Some(swap(tensor_type)).filter(|swap| *swap != AMBIGUOUS)
 }
 
-/// Decodes whole blocks, by copies of as many as the largest block has bytes.
+/// Has all blocks decoded, by copies of as many as the largest block has bytes.
 #[inline(never)] // Its frame is larger than all others, and few files need it.
-pub(super) fn dequantize(
-    swap: Swap,
-    kernel: Kernel,
-    (block_elements, block_bytes): (usize, usize),
-    mut src: &[u8],
-    mut out: &mut [f32],
-) {
+pub(super) fn run(swap: Swap, kernel: Kernel, block: Block, mut src: &[u8], mut out: &mut [f32]) {
     let mut buffer = [0; LARGEST_BLOCK_BYTES];
-    let at_once = buffer.len().checked_div(block_bytes).unwrap_or(0);
-    let buffer = buffer.get_mut(..at_once.wrapping_mul(block_bytes)).unwrap_or_default();
+    let at_once = buffer.len().checked_div(block.bytes).unwrap_or(0);
+    let buffer = buffer.get_mut(..at_once.wrapping_mul(block.bytes)).unwrap_or_default();
     while !src.is_empty() {
         let (blocks, rest) = src.split_at_checked(buffer.len().min(src.len())).unwrap_or_default();
         let copy = buffer.get_mut(..blocks.len()).unwrap_or_default();
@@ -128,10 +122,10 @@ pub(super) fn dequantize(
             *copy = *byte;
         }
         // Plain elements all at once: they are many.
-        let unit = if block_elements == 1 { copy.len() } else { block_bytes };
+        let unit = if block.elements == 1 { copy.len() } else { block.bytes };
         copy.chunks_exact_mut(unit.max(1)).for_each(|block| swap.block(block));
-        kernel(copy, out);
+        super::run::<ONE_BY_ONE>(kernel, block, copy, out);
         src = rest;
-        out = out.get_mut(at_once.wrapping_mul(block_elements)..).unwrap_or_default();
+        out = out.get_mut(at_once.wrapping_mul(block.elements)..).unwrap_or_default();
     }
 }

@@ -2,7 +2,13 @@
 //!
 //! A kernel unpacks the codes of a part of its block into a small array and then scales that array; both loops
 //! are of known length and without branches, so that the compiler turns them into vector code.
+//!
+//! Where there are no vectors, a kernel may instead take the products of all codes first and then look them up.
 #![allow(dead_code, reason = "which of these are used depends on the families turned on")]
+
+/// Whether kernels take one weight after the other: on processors without vectors, such as those of microcontrollers.
+pub(super) const SCALAR: bool =
+    cfg!(all(target_pointer_width = "32", not(target_feature = "sse2"), not(target_feature = "neon")));
 
 /// The value of a binary16 number. A NaN is made quiet, its sign and payload are kept.
 pub(super) fn f16(bytes: [u8; 2]) -> f32 {
