@@ -115,6 +115,18 @@ impl Family {
             Self::Fp4 => Some("fp4"),
         }
     }
+
+    /// Whether that feature is on.
+    pub(crate) const fn is_on(self) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Legacy => cfg!(feature = "legacy"),
+            Self::K => cfg!(feature = "k"),
+            Self::Iq => cfg!(feature = "iq"),
+            Self::Ternary => cfg!(feature = "ternary"),
+            Self::Fp4 => cfg!(feature = "fp4"),
+        }
+    }
 }
 
 /// In [`TensorType::block`]: where the bytes end and the power of two begins.

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Prints a table of what programs take of flash; with --check FILE, says if FILE's is stale. Fails where a budget is exceeded.
+"""Prints a table of what programs take of flash; with --check FILE, says if FILE's is stale, with --write FILE, puts it there.
+Fails where a budget is exceeded.
 
 The programs are in .ci/sizes/src/programs.rs: symbols, built with opt-level s and LTO, each linked alone with all that it
 calls, memcpy and the like among it. One that can panic does not link.
 """
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
-from linked_size import build, linked_size
-from size_table import markdown, path_to_check, stale
+from linked_size import build, copy_lock, linked_size
+from size_table import arguments, done, markdown
 
 TARGETS = {"Cortex-M0": "thumbv6m-none-eabi", "Cortex-M4F": "thumbv7em-none-eabihf"}
 FAMILIES = ["legacy", "k", "iq", "ternary", "fp4"]
@@ -44,7 +46,9 @@ def sizes(target):
 
 
 def table():
-    columns = [sizes(target) for target in TARGETS.values()]
+    copy_lock()
+    with ThreadPoolExecutor() as pool:
+        columns = list(pool.map(sizes, TARGETS.values()))
     lines, exceeded = [], []
     for cells in zip(*columns):
         name, _, budget = cells[0]
@@ -58,11 +62,10 @@ def table():
 
 
 def main():
-    path = path_to_check(__doc__)
+    asked = arguments(__doc__)
     lines, wrong = table()
     print(markdown(HEADER, lines))
-    if path:
-        wrong += stale(path, HEADER, lines)
+    wrong += done(asked, HEADER, lines)
     if wrong:
         sys.exit("\n".join(wrong))
 
