@@ -141,6 +141,13 @@ impl Carry {
         fields.bytes(&mut self.bytes)
     }
 
+    /// Keeps these bytes, at most 8, instead of what was kept: to be lent from here.
+    #[cfg(feature = "safetensors")]
+    pub(crate) fn hold(&mut self, bytes: &[u8]) {
+        self.clear();
+        let _ = self.bytes.extend_from_slice(bytes);
+    }
+
     /// Tops the kept bytes up to `size`; true when that many are there.
     pub(crate) fn gather(&mut self, input: &mut &[u8], size: u8) -> bool {
         self.keep(input, usize::from(size).saturating_sub(self.bytes.len()));

@@ -12,7 +12,7 @@ use core::fmt;
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 
 /// Goes up with every change of any list of fields.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Version, kind and length.
 const HEAD_BYTES: usize = 1 + 1 + 4;
 const SUM_BYTES: usize = 4;
@@ -65,16 +65,18 @@ impl core::error::Error for CheckpointError {}
 
 /// What is saved, so that checkpoints of one thing are not taken for those of another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     Decoder = 1,
     Metadata = 2,
+    #[cfg(feature = "safetensors")]
+    Safetensors = 3,
 }
 
 /// A list of fields: it shows each of them to a walker, which may take or replace it, and refuses what is out of range.
 pub(crate) type List<'l> = &'l mut dyn FnMut(&mut dyn Fields) -> Result<(), CheckpointError>;
 
 /// What walks over a list of fields.
-pub(crate) trait Fields {
+pub trait Fields {
     /// Takes these bytes, or replaces them.
     fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), CheckpointError>;
 }

@@ -5,6 +5,8 @@ use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::directory::TensorSlot;
 use crate::error::{Error, Fault, Section};
 use crate::options::MAX_POSITION;
+#[cfg(feature = "safetensors")]
+use crate::placement::refuse_holes;
 use crate::placement::{Refused, place, refuse_duplicates, refuse_overlaps, refuse_unknown_lengths};
 use crate::token::{Lent, Progress, TensorInfo, Token};
 
@@ -54,6 +56,10 @@ pub(crate) struct Plan {
     pub(crate) any_order: bool,
     /// The size of the input, when it is known.
     pub(crate) input_bytes: Option<u64>,
+    /// Bytes of all tensors together, where every byte of the data must belong to one of them, and the input end with the
+    /// last one.
+    #[cfg(feature = "safetensors")]
+    pub(crate) covered: Option<u64>,
 }
 
 impl DataSection {
@@ -193,8 +199,32 @@ impl DataSection {
         self.find_end(plan.input_bytes).map_err(|(kind, index)| fault(kind, index))?;
         place(slots, self.start, self.end);
         refuse_overlaps(slots).map_err(|(kind, index)| fault(kind, index))?;
+        #[cfg(feature = "safetensors")]
+        if let Some(bytes) = plan.covered {
+            self.refuse_uncovered(bytes, plan, slots)?;
+        }
         match plan.input_bytes {
             Some(bytes) if bytes < self.end => Err(self.shortfall(bytes, slots)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses bytes that belong to no tensor or to two, or that follow the last one. Only with all tensors in slots is the
+    /// verdict exact, and one of them named.
+    #[cfg(feature = "safetensors")]
+    fn refuse_uncovered(&self, bytes: u64, plan: &Plan, slots: &[TensorSlot]) -> Result<(), Error> {
+        let fault = |kind, index| Error::new(kind, plan.descriptions_end, Section::Tensors, index);
+        if slots.len() == as_index(plan.tensors) {
+            refuse_holes(slots, self.start).map_err(|(kind, index)| fault(kind, Some(index)))?;
+        }
+        let end = self.last_end.max(self.highest);
+        if bytes != end {
+            return Err(fault(Fault::not_covered(bytes, end), None));
+        }
+        match plan.input_bytes {
+            Some(bytes) if bytes > self.end => {
+                Err(Error::new(Fault::trailing_bytes(), self.end, Section::Data, None))
+            }
             _ => Ok(()),
         }
     }

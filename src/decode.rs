@@ -45,4 +45,6 @@ pub trait Steps {
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<Token>, Error>;
     /// The event of what the last step said. `consumed` ends with what that step took of its input.
     fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Result<Event<'a>, Error>;
+    /// Whether the input must end with the data, so that a byte behind them is an error.
+    fn must_end(&self) -> bool;
 }

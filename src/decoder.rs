@@ -1,18 +1,19 @@
 //! The decoder: what a caller holds.
 
 use crate::carry::as_u64;
-use crate::checkpoint::{self, CheckpointError, Fields, Kind, within};
+use crate::checkpoint::{self, CheckpointError, Fields, within};
 use crate::decode::{Decode, Steps};
 use crate::directory::{Directory, TensorSlot};
 use crate::error::{AdvanceError, Error};
 use crate::event::{Blocks, Context, Event, Items, Name};
-use crate::gguf::Machine;
+use crate::gguf;
+use crate::machine::Machine;
 use crate::name::NameReader;
 use crate::options::Options;
 use crate::token::{Lent, Token};
 
 /// Scratch bytes of a decoder from [`Decoder::new`]: enough for the largest block (292) and for any usual name.
-const DEFAULT_SCRATCH: usize = 320;
+pub(crate) const DEFAULT_SCRATCH: usize = 320;
 /// Fewest scratch bytes.
 const LEAST_SCRATCH: usize = 64;
 
@@ -26,13 +27,18 @@ const LEAST_SCRATCH: usize = 64;
 ///
 /// The options that a decoder was made with, its directory and its scratch cannot be changed while it runs;
 /// [`reset`](Self::reset) begins a new file.
+pub type Decoder<D = [TensorSlot; 0], const SCRATCH: usize = DEFAULT_SCRATCH> =
+    FormatDecoder<gguf::Machine, D, SCRATCH>;
+
+/// The decoder of a format: see [`Decoder`]. `M` is its state but for the memory that the caller chooses.
 #[derive(Clone, Debug)]
-pub struct Decoder<D = [TensorSlot; 0], const SCRATCH: usize = DEFAULT_SCRATCH> {
-    machine: Machine,
+pub struct FormatDecoder<M, D, const SCRATCH: usize> {
+    machine: M,
     directory: D,
     scratch: [u8; SCRATCH],
 }
 
+/// Making a decoder of GGUF files.
 impl<D> Decoder<D> {
     /// A decoder with default [`Options`]. `directory` is memory to record tensors in. Never panics.
     #[must_use]
@@ -43,19 +49,32 @@ impl<D> Decoder<D> {
     /// A decoder with other options. Never panics.
     #[must_use]
     pub const fn with_options(directory: D, options: Options) -> Self {
-        Self { machine: Machine::new(options), directory, scratch: [0; DEFAULT_SCRATCH] }
+        Self::with_machine(gguf::Machine::new(options), directory)
     }
 }
 
+/// Making a decoder of GGUF files.
 impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder<D, SCRATCH> {
     /// A decoder with scratch memory of another size, at least 64 bytes (checked when compiled):
     /// `Decoder::<_, 1024>::with_scratch(..)`. Never panics.
     #[must_use]
     pub const fn with_scratch(directory: D, options: Options) -> Self {
-        const { assert!(SCRATCH >= LEAST_SCRATCH, "the scratch of a decoder is at least 64 bytes") }
-        Self { machine: Machine::new(options), directory, scratch: [0; SCRATCH] }
+        Self::with_machine(gguf::Machine::new(options), directory)
     }
+}
 
+impl<M, D, const SCRATCH: usize> FormatDecoder<M, D, SCRATCH> {
+    pub(crate) const fn with_machine(machine: M, directory: D) -> Self {
+        const { assert!(SCRATCH >= LEAST_SCRATCH, "the scratch of a decoder is at least 64 bytes") }
+        Self { machine, directory, scratch: [0; SCRATCH] }
+    }
+}
+
+impl<M, D, const SCRATCH: usize> FormatDecoder<M, D, SCRATCH>
+where
+    M: Machine,
+    D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
+{
     /// Consumes bytes from the front of `input` until there is an event to tell.
     ///
     /// - `Ok(None)` means that `input` is empty, or that the stream has ended: bytes after [`Event::End`] stay in it.
@@ -81,26 +100,27 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     fn event<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Option<Event<'a>> {
         let slice = |lent: Lent| match lent {
             Lent::Chunk(len) => consumed.get(consumed.len().checked_sub(len)?..),
-            Lent::Carry => Some(self.machine.carry().bytes()),
+            Lent::Carry => Some(self.machine.stream().carry.bytes()),
             Lent::Scratch(len) => self.scratch.get(..len),
         };
         let order = self.machine.byte_order();
         Some(match token {
             Token::Header(header) => Event::Header(header),
-            Token::Key(value_type) => Event::Key { name: self.name(self.machine.name()), value_type },
+            Token::Key(value_type) => Event::Key { name: self.name(&self.machine.stream().name), value_type },
             Token::Scalar(value) => Event::Scalar(value),
             Token::Text { part, start, total, last } => {
-                Event::Text { part: slice(part)?, start, total: Some(total), last }
+                Event::Text { part: slice(part)?, start, total: self.machine.text_total(total), last }
             }
             Token::ArrayStart { element, len } => Event::ArrayStart { element, len },
             Token::Items { run, element } => Event::Items(Items::new(slice(run)?, element, order)),
             Token::ArrayEnd => Event::ArrayEnd,
-            Token::Tensor => {
-                Event::Tensor { name: self.name(self.machine.name()), info: self.machine.tensor() }
-            }
+            Token::Tensor => Event::Tensor {
+                name: self.name(&self.machine.stream().name),
+                info: &self.machine.stream().tensor,
+            },
             Token::DataStart(start) => Event::DataStart(start),
             Token::Data { blocks, first_element } => {
-                let slot = self.machine.data_slot(self.directory.as_ref())?;
+                let slot = self.machine.stream().data.next(self.directory.as_ref())?;
                 let bytes = slice(blocks)?;
                 Event::Data(Blocks::new(bytes, first_element, slot.index(), slot.tensor_type(), order))
             }
@@ -133,7 +153,7 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// After [`Event::Tensor`]: the tensor is not recorded, and its data are not told. After [`Event::Data`]: the rest
     /// of that tensor is not told. Otherwise it does nothing. Never panics.
     pub fn skip_tensor(&mut self) {
-        self.machine.skip_tensor();
+        self.machine.stream_mut().skip_tensor();
     }
 
     /// Bytes consumed: the absolute offset of the next byte of input. After an error it is somewhere behind the
@@ -197,12 +217,12 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// tensor. `None` before, and where a tensor of unknown type runs to the end of an input of unknown size. Never
     /// panics.
     pub fn end(&self) -> Option<u64> {
-        self.machine.end()
+        self.machine.stream().end()
     }
 
     /// The tensors recorded so far. Never panics.
     pub fn directory(&self) -> Directory<'_> {
-        Directory::new(self.machine.recorded(self.directory.as_ref()))
+        Directory::new(self.machine.stream().data.recorded(self.directory.as_ref()))
     }
 
     /// Where the decoder is, in words for a message: also after an error. In the data it knows recorded tensors only;
@@ -217,12 +237,13 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
 
     /// The directory's memory, and how many of its slots hold a tensor. Never panics.
     pub fn into_parts(self) -> (D, usize) {
-        let recorded = self.machine.recorded(self.directory.as_ref()).len();
+        let recorded = self.machine.stream().data.recorded(self.directory.as_ref()).len();
         (self.directory, recorded)
     }
 
-    /// Bytes that [`checkpoint`](Self::checkpoint) would write now; 0 after an error. It grows with the tensors that
-    /// are recorded: at most 412 bytes, 40 for each of them, and the scratch. Never panics.
+    /// Bytes that [`checkpoint`](Self::checkpoint) would write now; 0 after an error. It grows with the tensors that are
+    /// recorded: at most 412 bytes, 40 for each of them, and the scratch. Where the feature `safetensors` is on, 470 instead of
+    /// 412, and 500 for the decoder of those files. Never panics.
     pub fn checkpoint_bytes(&self) -> usize {
         checkpoint::measure(&mut |fields| self.save(fields)).unwrap_or(0)
     }
@@ -258,7 +279,7 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
         if self.machine.has_failed() {
             return Err(CheckpointError::Failed);
         }
-        checkpoint::save(Kind::Decoder, &mut |fields| self.save(fields), out)
+        checkpoint::save(M::KIND, &mut |fields| self.save(fields), out)
     }
 
     /// Goes on where the decoder was that wrote this checkpoint. `bytes` begin with it; what stands behind it does not
@@ -272,7 +293,7 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     /// When the checkpoint was changed, is cut short or does not fit this decoder: see [`CheckpointError`]. The decoder is
     /// then as after [`reset`](Self::reset). Never panics.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        let loaded = checkpoint::load(Kind::Decoder, &mut |fields| self.load(fields), bytes);
+        let loaded = checkpoint::load(M::KIND, &mut |fields| self.load(fields), bytes);
         if loaded.is_err() {
             self.reset();
         }
@@ -282,33 +303,42 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decoder
     fn save(&self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
         fields.same(as_u64(SCRATCH))?;
         self.machine.clone().fields(fields)?;
-        for slot in self.machine.recorded(self.directory.as_ref()) {
+        for slot in self.machine.stream().data.recorded(self.directory.as_ref()) {
             slot.clone().fields(fields)?;
         }
-        let used = usize::try_from(self.machine.scratch_bytes()).ok();
+        let used = usize::try_from(self.machine.stream().scratch_bytes()).ok();
         fields.lent(used.and_then(|used| self.scratch.get(..used)).unwrap_or_default())
     }
 
     fn load(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
         fields.same(as_u64(SCRATCH))?;
         self.machine.fields(fields)?;
-        let slots = self.machine.recorded_mut(self.directory.as_mut()).ok_or(CheckpointError::Mismatch)?;
+        let slots = self
+            .machine
+            .stream()
+            .data
+            .recorded_mut(self.directory.as_mut())
+            .ok_or(CheckpointError::Mismatch)?;
         for slot in slots.iter_mut() {
             slot.fields(fields)?;
         }
         within(self.machine.is_sound(SCRATCH, slots))?;
-        let used = usize::try_from(self.machine.scratch_bytes()).ok();
+        let used = usize::try_from(self.machine.stream().scratch_bytes()).ok();
         let used = used.and_then(|used| self.scratch.get_mut(..used)).ok_or(CheckpointError::OutOfRange)?;
         fields.bytes(used)
     }
 
     /// Begins a new file: keeps the options and forgets everything else. Never panics.
     pub fn reset(&mut self) {
-        self.machine = Machine::new(*self.machine.options());
+        self.machine = M::new(self.machine.stream().options);
     }
 }
 
-impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Steps for Decoder<D, SCRATCH> {
+impl<M, D, const SCRATCH: usize> Steps for FormatDecoder<M, D, SCRATCH>
+where
+    M: Machine,
+    D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
+{
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<Token>, Error> {
         self.machine.step(input, &mut self.scratch, self.directory.as_mut())
     }
@@ -316,9 +346,17 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Steps f
     fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Result<Event<'a>, Error> {
         self.event(token, consumed).ok_or_else(|| self.machine.internal())
     }
+
+    fn must_end(&self) -> bool {
+        self.machine.must_end()
+    }
 }
 
-impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decode for Decoder<D, SCRATCH> {
+impl<M, D, const SCRATCH: usize> Decode for FormatDecoder<M, D, SCRATCH>
+where
+    M: Machine,
+    D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
+{
     fn finish(&self) -> Result<(), Error> {
         self.finish()
     }
@@ -348,7 +386,7 @@ impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const SCRATCH: usize> Decode 
     }
 
     fn wanted(&self, room: u64) -> u64 {
-        self.machine.wanted(room, self.directory.as_ref())
+        self.machine.stream().wanted(room, self.directory.as_ref())
     }
 
     fn end(&self) -> Option<u64> {

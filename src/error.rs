@@ -91,6 +91,8 @@ impl fmt::Display for Error {
             (Section::Tensors, Some(index)) => write!(f, "tensor {index}")?,
             (Section::Tensors, None) => write!(f, "tensors")?,
             (Section::Data, Some(index)) => write!(f, "data of tensor {index}")?,
+            #[cfg(feature = "safetensors")]
+            (Section::Data, None) if self.code == Code::TrailingBytes => write!(f, "behind the data")?,
             (Section::Data, None) => write!(f, "padding before the data")?,
         }
         write!(f, ", offset {})", self.offset)
@@ -129,24 +131,25 @@ pub(crate) struct Fault {
 /// One row a kind: its doc, the function that makes it, its name and the (at most two) numbers it carries, its
 /// stable code, its message.
 macro_rules! error_kinds {
-    ($( $(#[doc = $doc:literal])+ $make:ident: $kind:ident $({ $first:ident $(, $second:ident)? })? = $code:literal, $message:literal; )+) => {
+    ($( $(#[doc = $doc:literal])+ $(@$feature:literal)? $make:ident: $kind:ident $({ $first:ident $(, $second:ident)? })? = $code:literal, $message:literal; )+) => {
         /// What is wrong with a file. Numbers are bytes, counts or ids as the field's name says.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[non_exhaustive]
         #[allow(missing_docs, reason = "the numbers are named and explained by their variant")]
         pub enum ErrorKind {
-            $( $(#[doc = $doc])+ #[doc = concat!("\n\nCode: `", $code, "`.")] $kind $({ $first: u64 $(, $second: u64)? })?, )+
+            $( $(#[doc = $doc])+ #[doc = concat!("\n\nCode: `", $code, "`.")] $(#[cfg(feature = $feature)])? $kind $({ $first: u64 $(, $second: u64)? })?, )+
         }
 
         /// An [`ErrorKind`] without its numbers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Code {
-            $( $kind, )+
+            $( $(#[cfg(feature = $feature)])? $kind, )+
         }
 
         impl Fault {
             $(
+                $(#[cfg(feature = $feature)])?
                 pub(crate) const fn $make($($first: u64 $(, $second: u64)?)?) -> Self {
                     Self {
                         code: Code::$kind,
@@ -159,7 +162,7 @@ macro_rules! error_kinds {
             #[allow(unused_variables, reason = "not every kind carries two numbers")]
             const fn kind(self) -> ErrorKind {
                 match self.code {
-                    $( Code::$kind => {
+                    $( $(#[cfg(feature = $feature)])? Code::$kind => {
                         $( let $first = self.first; $( let $second = self.second; )? )?
                         ErrorKind::$kind $({ $first $(, $second)? })?
                     } )+
@@ -170,7 +173,7 @@ macro_rules! error_kinds {
         impl Code {
             const fn name(self) -> &'static str {
                 match self {
-                    $( Self::$kind => $code, )+
+                    $( $(#[cfg(feature = $feature)])? Self::$kind => $code, )+
                 }
             }
         }
@@ -178,7 +181,7 @@ macro_rules! error_kinds {
         impl fmt::Display for ErrorKind {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
-                    $( Self::$kind $({ $first $(, $second)? })? => write!(f, $message), )+
+                    $( $(#[cfg(feature = $feature)])? Self::$kind $({ $first $(, $second)? })? => write!(f, $message), )+
                 }
             }
         }
@@ -217,6 +220,66 @@ error_kinds! {
     /// `general.alignment` stands in the file twice.
     duplicate_alignment: DuplicateAlignment = "gguf.duplicate_alignment", "general.alignment is given twice";
 
+    /// The header's length is less than the 2 bytes of an empty object.
+    @"safetensors" header_too_small: HeaderTooSmall { bytes } = "safetensors.header_too_small",
+        "a header of {bytes} bytes cannot hold an object";
+    /// The header is longer than [`Options::header_bytes`](crate::Options::header_bytes).
+    @"safetensors" header_too_large: HeaderTooLarge { bytes, limit } = "safetensors.header_too_large",
+        "header of {bytes} bytes is over the limit of {limit}";
+    /// A string in the header is not UTF-8.
+    @"safetensors" header_not_utf8: HeaderNotUtf8 = "safetensors.not_utf8", "the header is not UTF-8";
+    /// The header begins with a byte order mark.
+    @"safetensors" byte_order_mark: ByteOrderMark = "safetensors.byte_order_mark", "the header begins with a byte order mark";
+    /// A byte that cannot stand there in JSON.
+    @"safetensors" bad_json: BadJson { byte } = "safetensors.bad_json", "the header is not JSON: unexpected byte {byte}";
+    /// An escape in a string that JSON does not have, or half of a surrogate pair.
+    @"safetensors" bad_escape: BadEscape = "safetensors.bad_escape", "the header is not JSON: bad escape in a string";
+    /// The header ends before its object does.
+    @"safetensors" header_unclosed: HeaderUnclosed = "safetensors.header_unclosed", "the header ends before its object does";
+    /// The header is another value than an object.
+    @"safetensors" header_not_object: HeaderNotObject = "safetensors.header_not_object", "the header is not an object";
+    /// `__metadata__` is neither an object nor null.
+    @"safetensors" metadata_not_object: MetadataNotObject = "safetensors.metadata_not_object", "__metadata__ is not an object";
+    /// A value in `__metadata__` is not a string.
+    @"safetensors" metadata_not_string: MetadataNotString = "safetensors.metadata_not_string", "metadata value is not a string";
+    /// `__metadata__` stands in the header twice.
+    @"safetensors" duplicate_metadata: DuplicateMetadata = "safetensors.duplicate_metadata", "__metadata__ is given twice";
+    /// A tensor's description is not an object.
+    @"safetensors" tensor_not_object: TensorNotObject = "safetensors.tensor_not_object", "the description is not an object";
+    /// A `dtype`, `shape` or `data_offsets` is not of the type that it must be: a string, or an array of plain non-negative
+    /// integers below 2^64, two of them for `data_offsets`.
+    @"safetensors" bad_field: BadField = "safetensors.bad_field", "a dtype, shape or data_offsets is not of its type";
+    /// A `dtype`, `shape` or `data_offsets` stands in a description twice.
+    @"safetensors" duplicate_field: DuplicateField = "safetensors.duplicate_field", "a dtype, shape or data_offsets is given twice";
+    /// A description lacks `dtype`, `shape` or `data_offsets`.
+    @"safetensors" missing_field: MissingField = "safetensors.missing_field", "the description lacks dtype, shape or data_offsets";
+    /// A `dtype` that is not known.
+    @"safetensors" unknown_dtype: UnknownDtype = "safetensors.unknown_dtype", "unknown dtype";
+    /// A tensor ends before it starts.
+    @"safetensors" offsets_reversed: OffsetsReversed { start, end } = "safetensors.offsets_reversed",
+        "the tensor's data_offsets end at {end}, before they start at {start}";
+    /// The bits of a tensor are not whole bytes.
+    @"safetensors" partial_byte: PartialByte { elements } = "safetensors.partial_byte",
+        "{elements} elements of less than a byte each do not make whole bytes";
+    /// A tensor's type and shape take `expected` bytes, and its `data_offsets` span `found`.
+    @"safetensors" length_mismatch: LengthMismatch { expected, found } = "safetensors.length_mismatch",
+        "type and shape take {expected} bytes, data_offsets span {found}";
+    /// The tensor before this one, in the order of the data, ends at `expected` in the data section, and this one starts
+    /// behind that, at `data_offset`: bytes of no tensor lie between.
+    @"safetensors" hole: Hole { data_offset, expected } = "safetensors.hole",
+        "the tensor's data start at {data_offset}, and those before end at {expected}";
+    /// All tensors together have `bytes` bytes, but end at `end`: bytes belong to two of them, or to none.
+    @"safetensors" not_covered: NotCovered { bytes, end } = "safetensors.not_covered",
+        "the tensors have {bytes} bytes, and the data end at {end}: they overlap, or leave holes";
+    /// Bytes follow the last tensor.
+    @"safetensors" trailing_bytes: TrailingBytes = "safetensors.trailing_bytes", "bytes follow the last tensor";
+    /// A tensor has more elements than [`Options::tensor_elements`](crate::Options::tensor_elements).
+    @"safetensors" too_many_elements: TooManyElements { elements, limit } = "limit.tensor_elements",
+        "tensor of {elements} elements is over the limit of {limit}";
+    /// A tensor ends beyond [`Options::data_bytes`](crate::Options::data_bytes) of data.
+    @"safetensors" data_too_large: DataTooLarge { bytes, limit } = "limit.data_bytes",
+        "tensor data of at least {bytes} bytes are over the limit of {limit}";
+
     /// A key or tensor name is not UTF-8.
     name_not_utf8: NameNotUtf8 = "name.not_utf8", "name is not UTF-8";
     /// A key or tensor name contains the byte 0.
@@ -224,8 +287,9 @@ error_kinds! {
 
     /// A key or tensor name is longer than [`Options::name_bytes`](crate::Options::name_bytes).
     name_too_long: NameTooLong { bytes, limit } = "limit.name_bytes", "name of {bytes} bytes is over the limit of {limit}";
-    /// Arrays are nested deeper than [`Options::nesting`](crate::Options::nesting).
-    nesting_too_deep: NestingTooDeep { depth, limit } = "limit.nesting", "array nested {depth} deep is over the limit of {limit}";
+    /// Arrays are nested deeper than [`Options::nesting`](crate::Options::nesting); in safetensors, objects and arrays deeper
+    /// than 127.
+    nesting_too_deep: NestingTooDeep { depth, limit } = "limit.nesting", "nested {depth} deep, over the limit of {limit}";
     /// The alignment is larger than [`Options::alignment`](crate::Options::alignment).
     alignment_too_large: AlignmentTooLarge { alignment, limit } = "limit.alignment",
         "alignment of {alignment} bytes is over the limit of {limit}";

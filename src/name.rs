@@ -1,5 +1,7 @@
 //! Keys and tensor names, read piece by piece: checked, hashed, and kept as far as the scratch reaches.
 
+#[cfg(feature = "safetensors")]
+use crate::carry::as_u64;
 use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::error::Fault;
 
@@ -27,7 +29,7 @@ const fn fnv_step(hash: u64, byte: u8) -> u64 {
 
 /// A name on its way in. Its text lies in the decoder's scratch, from the start.
 #[derive(Clone, Debug)]
-pub(crate) struct NameReader {
+pub struct NameReader {
     hash: u64,
     /// Bytes of the whole name.
     total: u32,
@@ -70,6 +72,20 @@ impl NameReader {
         Ok(())
     }
 
+    /// Takes the next bytes of a name of unknown length in.
+    #[cfg(feature = "safetensors")]
+    pub(crate) fn extend(&mut self, bytes: &[u8], limit: u64, scratch: &mut [u8]) -> Result<(), Fault> {
+        let total = u64::from(self.seen).saturating_add(as_u64(bytes.len()));
+        let total = u32::try_from(total).ok().filter(|bytes| u64::from(*bytes) <= limit);
+        // However the name was cut, its first byte too many is the one that is told.
+        let total = total.ok_or(Fault::name_too_long(limit.saturating_add(1), limit))?;
+        // More may come: the bytes may end inside of a character.
+        self.total = total.saturating_add(1);
+        self.push(bytes, scratch)?;
+        self.total = total;
+        Ok(())
+    }
+
     /// The fields of a checkpoint.
     pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
         fields.u64(&mut self.hash)?;
@@ -77,10 +93,7 @@ impl NameReader {
         fields.u32(&mut self.seen)?;
         fields.u32(&mut self.kept)?;
         within(self.kept <= self.seen && self.seen <= self.total)?;
-        fields.u8(&mut self.utf8.missing)?;
-        fields.u8(&mut self.utf8.low)?;
-        fields.u8(&mut self.utf8.high)?;
-        within(self.utf8.missing <= 3)
+        self.utf8.fields(fields)
     }
 
     /// Whether there is a name in hand.
@@ -118,8 +131,8 @@ impl NameReader {
 
 /// UTF-8 checked a byte at a time, by the table of well-formed sequences in the Unicode standard (3.9, table 3-7).
 /// Core's own check wants all bytes at once.
-#[derive(Clone, Debug)]
-struct Utf8 {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Utf8 {
     /// Continuation bytes still to come.
     missing: u8,
     /// What the next of them may be.
@@ -128,16 +141,26 @@ struct Utf8 {
 }
 
 impl Utf8 {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { missing: 0, low: 0, high: 0 }
     }
 
-    const fn is_whole(&self) -> bool {
+    /// Whether no character is cut.
+    pub(crate) const fn is_whole(&self) -> bool {
         self.missing == 0
     }
 
+    /// The fields of a checkpoint.
+    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        fields.u8(&mut self.missing)?;
+        fields.u8(&mut self.low)?;
+        fields.u8(&mut self.high)?;
+        within(self.missing <= 3)
+    }
+
+    /// Whether the next byte may follow.
     #[inline(never)] // Where it is inlined, the compiler unrolls it.
-    fn accept(&mut self, byte: u8) -> bool {
+    pub(crate) fn accept(&mut self, byte: u8) -> bool {
         if let Some(missing) = self.missing.checked_sub(1) {
             let good = (self.low..=self.high).contains(&byte);
             *self = Self { missing, low: 0x80, high: 0xbf };

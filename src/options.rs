@@ -20,6 +20,12 @@ pub struct Options {
     pub(crate) metadata_bytes: u64,
     /// Size of the input plus one; 0 while it is unknown. An all-zero value must be the default.
     input_bytes_plus_one: u64,
+    #[cfg(feature = "safetensors")]
+    pub(crate) tensor_elements: u64,
+    #[cfg(feature = "safetensors")]
+    pub(crate) data_bytes: u64,
+    #[cfg(feature = "safetensors")]
+    header_bytes: u32,
     entries: u32,
     tensors: u32,
     name_bytes: u32,
@@ -57,8 +63,12 @@ pub enum UnknownTypes {
 
 /// Arrays nested deeper than this are always refused: the decoder keeps one counter a level.
 pub(crate) const MAX_NESTING: u8 = 4;
-/// Most dimensions that a tensor may have: GGUF has no more.
-pub(crate) const MAX_RANK: u8 = 4;
+/// Most dimensions that a tensor may have, of whichever format.
+pub(crate) const MAX_RANK: u8 = if cfg!(feature = "safetensors") { 8 } else { MAX_GGUF_RANK };
+/// GGUF has no more.
+pub(crate) const MAX_GGUF_RANK: u8 = 4;
+#[cfg(feature = "safetensors")]
+const DEFAULT_HEADER_BYTES: u32 = 100_000_000;
 /// Entries and tensors are indexed in 32 bits, of which the last stands for none.
 const MAX_COUNT: u32 = u32::MAX - 1;
 const DEFAULT_NAME_BYTES: u32 = 65_535;
@@ -75,6 +85,12 @@ impl Options {
             array_elements: 0,
             metadata_bytes: 0,
             input_bytes_plus_one: 0,
+            #[cfg(feature = "safetensors")]
+            tensor_elements: 0,
+            #[cfg(feature = "safetensors")]
+            data_bytes: 0,
+            #[cfg(feature = "safetensors")]
+            header_bytes: 0,
             entries: 0,
             tensors: 0,
             name_bytes: 0,
@@ -108,7 +124,8 @@ impl Options {
         self
     }
 
-    /// Most dimensions of a tensor. Default 4, which is also the most that GGUF has.
+    /// Most dimensions of a tensor. Default: 4 in GGUF, which has no more; 8 in safetensors, of which the decoder keeps no
+    /// more.
     #[must_use]
     pub const fn rank(mut self, dimensions: u8) -> Self {
         self.rank = dimensions;
@@ -150,6 +167,30 @@ impl Options {
         self
     }
 
+    /// Most bytes of a safetensors header, its length aside. Default 100,000,000, as the reference's reader.
+    #[cfg(feature = "safetensors")]
+    #[must_use]
+    pub const fn header_bytes(mut self, bytes: u32) -> Self {
+        self.header_bytes = bytes;
+        self
+    }
+
+    /// Most bytes of the tensor data of a safetensors file together. Unbounded by default.
+    #[cfg(feature = "safetensors")]
+    #[must_use]
+    pub const fn data_bytes(mut self, bytes: u64) -> Self {
+        self.data_bytes = bytes;
+        self
+    }
+
+    /// Most elements of one tensor of a safetensors file. Unbounded by default.
+    #[cfg(feature = "safetensors")]
+    #[must_use]
+    pub const fn tensor_elements(mut self, elements: u64) -> Self {
+        self.tensor_elements = elements;
+        self
+    }
+
     /// The size of the whole input in bytes, when it is known beforehand.
     ///
     /// Counts, lengths and the end of the last tensor are then held against it at once.
@@ -181,6 +222,12 @@ impl Options {
         fields.same(self.array_elements)?;
         fields.same(self.metadata_bytes)?;
         fields.same(self.input_bytes_plus_one)?;
+        #[cfg(feature = "safetensors")]
+        {
+            fields.same(self.tensor_elements)?;
+            fields.same(self.data_bytes)?;
+            fields.same(u64::from(self.header_bytes))?;
+        }
         fields.same(u64::from(self.name_bytes))?;
         fields.same(u64::from(self.alignment))?;
         fields.same(u64::from(self.nesting))?;
@@ -211,8 +258,15 @@ impl Options {
         if self.nesting == 0 || self.nesting > MAX_NESTING { MAX_NESTING } else { self.nesting }
     }
 
-    pub(crate) const fn max_rank(&self) -> u8 {
-        if self.rank == 0 || self.rank > MAX_RANK { MAX_RANK } else { self.rank }
+    /// `format` is the most of the format.
+    pub(crate) const fn max_rank(&self, format: u8) -> u8 {
+        if self.rank == 0 || self.rank > format { format } else { self.rank }
+    }
+
+    #[cfg(feature = "safetensors")]
+    pub(crate) const fn max_header_bytes(&self) -> u64 {
+        // Lossless: `From` is not const.
+        (if self.header_bytes == 0 { DEFAULT_HEADER_BYTES } else { self.header_bytes }) as u64
     }
 
     /// The size of the input, when the caller knew it.

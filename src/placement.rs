@@ -55,6 +55,26 @@ pub(crate) fn refuse_overlaps(slots: &[TensorSlot]) -> Result<(), Refused> {
     Ok(())
 }
 
+/// Bytes between two tensors, or before the first, that belong to none. An empty tensor is held to lie between two others,
+/// or at an end. The slots are sorted by offset, and hold every tensor.
+#[cfg(feature = "safetensors")]
+pub(crate) fn refuse_holes(slots: &[TensorSlot], start: u64) -> Result<(), Refused> {
+    let (mut expected, mut before) = (start, 0);
+    for slot in slots {
+        if slot.offset() < expected {
+            // An empty tensor inside of another; others were refused before.
+            return Err((Fault::overlap(u64::from(slot.index().min(before))), slot.index().max(before)));
+        }
+        if slot.offset() > expected {
+            let [data_offset, expected] =
+                [slot.offset(), expected].map(|offset| offset.saturating_sub(start));
+            return Err((Fault::hole(data_offset, expected), slot.index()));
+        }
+        (expected, before) = (slot.end(), slot.index());
+    }
+    Ok(())
+}
+
 fn neighbours(slots: &[TensorSlot]) -> impl Iterator<Item = (&TensorSlot, &TensorSlot)> {
     slots.iter().zip(slots.iter().skip(1))
 }

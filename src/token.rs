@@ -35,7 +35,7 @@ pub enum Lent {
 
 /// How a machine's state went on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Progress {
+pub enum Progress {
     /// To another state: step again.
     On,
     /// Nowhere: the chunk is used up, or the stream has ended.
@@ -52,6 +52,8 @@ pub enum Format {
     /// GGUF, of llama.cpp and ggml.
     #[default]
     Gguf,
+    /// safetensors, of Hugging Face.
+    Safetensors,
 }
 
 /// The beginning of a file.
@@ -61,7 +63,7 @@ pub enum Format {
 pub struct Header {
     /// The file's format.
     pub format: Format,
-    /// Version of the format.
+    /// Version of the format; 0 where it has none.
     pub version: u32,
     /// Byte order of every number in the file, and of the tensor data.
     pub byte_order: ByteOrder,
@@ -98,6 +100,9 @@ pub struct TensorInfo {
     pub(crate) index: u32,
     pub(crate) tensor_type: TensorType,
     pub(crate) rank: u8,
+    /// The dimensions stand in row-major order.
+    #[cfg(feature = "safetensors")]
+    is_row_major: bool,
 }
 
 impl TensorInfo {
@@ -112,7 +117,22 @@ impl TensorInfo {
             index,
             tensor_type: TensorType::from_id(0),
             rank: 0,
+            #[cfg(feature = "safetensors")]
+            is_row_major: false,
         }
+    }
+
+    /// One whose dimensions will be given in row-major order.
+    #[cfg(feature = "safetensors")]
+    pub(crate) const fn row_major(index: u32) -> Self {
+        Self { is_row_major: true, ..Self::new(index) }
+    }
+
+    const fn is_row_major(&self) -> bool {
+        #[cfg(feature = "safetensors")]
+        return self.is_row_major;
+        #[cfg(not(feature = "safetensors"))]
+        false
     }
 
     /// The fields of a checkpoint.
@@ -125,6 +145,8 @@ impl TensorInfo {
         fields.u32(&mut self.index)?;
         self.tensor_type.fields(fields)?;
         fields.u8(&mut self.rank)?;
+        #[cfg(feature = "safetensors")]
+        fields.bool(&mut self.is_row_major)?;
         within(self.rank <= MAX_RANK)
     }
 
@@ -148,7 +170,7 @@ impl TensorInfo {
     }
 
     /// The dimensions in elements, in the order the file stores them. In GGUF the first one is the innermost: its
-    /// elements lie side by side. No dimension at all is a scalar. Never panics.
+    /// elements lie side by side; in safetensors the last one is. No dimension at all is a scalar. Never panics.
     #[must_use]
     pub fn dims(&self) -> &[u64] {
         self.dims.get(..usize::from(self.rank)).unwrap_or_default()
@@ -157,7 +179,11 @@ impl TensorInfo {
     /// The dimensions in elements in row-major order, outermost first, as numpy and PyTorch show a shape. Never
     /// panics.
     pub fn shape(&self) -> impl ExactSizeIterator<Item = u64> + DoubleEndedIterator + '_ {
-        self.dims().iter().rev().copied()
+        let (dims, last) = (self.dims(), self.dims().len().saturating_sub(1));
+        (0..dims.len()).map(move |at| {
+            let at = if self.is_row_major() { at } else { last.saturating_sub(at) };
+            dims.get(at).copied().unwrap_or_default()
+        })
     }
 
     /// Elements of the tensor: the product of its dimensions. Never panics.
@@ -169,7 +195,8 @@ impl TensorInfo {
     /// Elements of a row, which lie side by side: 1 for a scalar. Never panics.
     #[must_use]
     pub fn row_elements(&self) -> u64 {
-        self.dims().first().copied().unwrap_or(1)
+        let innermost = if self.is_row_major() { self.dims().last() } else { self.dims().first() };
+        innermost.copied().unwrap_or(1)
     }
 
     /// Offset of the tensor in bytes from the start of the data section, as stored. Never panics.

@@ -1,11 +1,12 @@
 //! Metadata entries: keys and their values, arrays in arrays included, without recursion.
 
-use super::machine::{Failed, Machine, State, low_word};
+use super::machine::{Machine, State, bytes_of, low_word};
 use super::record;
 use crate::carry::as_u64;
 use crate::error::Fault;
 use crate::name::NameReader;
 use crate::options::limit_or;
+use crate::stream::Failed;
 use crate::token::{Lent, Progress, Token};
 use crate::value::{Scalar, ValueType};
 
@@ -13,9 +14,9 @@ const ALIGNMENT_KEY: &[u8] = b"general.alignment";
 
 impl Machine {
     pub(super) fn next_entry(&mut self) -> Result<Progress, Failed> {
-        self.name = NameReader::new();
-        if self.index == self.entry_count {
-            self.index = 0;
+        self.stream.name = NameReader::new();
+        if self.stream.index == self.entry_count {
+            self.stream.index = 0;
             self.state = State::NextTensor;
         } else {
             self.state = State::KeyLength;
@@ -30,14 +31,14 @@ impl Machine {
         }
         let total = self.name_bytes(length, offset)?;
         // Its type and at least one byte of value follow it.
-        self.claim_metadata(1, length.saturating_add(5), offset)?;
+        self.claim_metadata(length.saturating_add(5), offset)?;
         self.begin_name(total, State::Key);
         Ok(Progress::On)
     }
 
     /// The length of a name, if it is not too long.
     pub(super) fn name_bytes(&mut self, length: u64, offset: u64) -> Result<u32, Failed> {
-        let limit = self.options.max_name_bytes();
+        let limit = self.stream.options.max_name_bytes();
         match u32::try_from(length) {
             Ok(total) if length <= limit => Ok(total),
             _ => Err(self.fail(Fault::name_too_long(length, limit), offset)),
@@ -46,25 +47,26 @@ impl Machine {
 
     /// A name of so many bytes comes next, to be read by `state`.
     pub(super) fn begin_name(&mut self, total: u32, state: State) {
-        self.name.begin(total);
-        self.body = self.carry.position();
+        self.stream.name.begin(total);
+        self.stream.body = self.stream.carry.position();
         self.state = state;
     }
 
     /// Takes in what has come of a name. Whether that is all of it.
     pub(super) fn read_name(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<bool, Failed> {
-        let part = self.carry.take_up_to(input, u64::from(self.name.missing()));
-        self.name.push(part, scratch).map_err(|kind| self.fail(kind, self.body))?;
-        Ok(self.name.missing() == 0)
+        let part = self.stream.carry.take_up_to(input, u64::from(self.stream.name.missing()));
+        self.stream.name.push(part, scratch).map_err(|fault| self.fail(fault, self.stream.body))?;
+        Ok(self.stream.name.missing() == 0)
     }
 
     pub(super) fn key(&mut self, input: &mut &[u8], scratch: &mut [u8]) -> Result<Progress, Failed> {
         if !self.read_name(input, scratch)? {
             return Ok(Progress::Wait);
         }
-        self.value.is_alignment = self.name.is_whole() && self.name.kept(scratch) == ALIGNMENT_KEY;
+        self.value.is_alignment =
+            self.stream.name.is_whole() && self.stream.name.kept(scratch) == ALIGNMENT_KEY;
         if self.value.is_alignment && self.alignment != 0 {
-            return Err(self.fail(Fault::duplicate_alignment(), self.body));
+            return Err(self.fail(Fault::duplicate_alignment(), self.stream.body));
         }
         self.state = State::ValueType;
         Ok(Progress::On)
@@ -77,7 +79,7 @@ impl Machine {
             return Err(self.fail(Fault::alignment_type(id), offset));
         }
         // Strings and arrays are held against the limit when their length is known.
-        let value = self.carry.position();
+        let value = self.stream.carry.position();
         self.hold_metadata(u64::from(value_type.byte_len().unwrap_or(0)), value)?;
         self.begin_item(value_type);
         Ok(Progress::Say(Token::Key(value_type)))
@@ -122,7 +124,7 @@ impl Machine {
     }
 
     fn set_alignment(&mut self, alignment: u32, offset: u64) -> Result<(), Failed> {
-        let limit = self.options.max_alignment();
+        let limit = self.stream.options.max_alignment();
         if !alignment.is_power_of_two() {
             return Err(self.fail(Fault::bad_alignment(u64::from(alignment)), offset));
         }
@@ -135,18 +137,18 @@ impl Machine {
 
     pub(super) fn string_length(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = limit_or(self.options.string_bytes, u64::MAX);
+        let limit = limit_or(self.stream.options.string_bytes, u64::MAX);
         if length > limit {
             return Err(self.fail(Fault::string_too_long(length, limit), offset));
         }
-        self.claim_metadata(1, length, offset)?;
+        self.claim_metadata(length, offset)?;
         self.begin_body(length, State::Text);
         Ok(Progress::On)
     }
 
     /// A body of so many bytes comes next, to be told by `state` or skipped.
     fn begin_body(&mut self, bytes: u64, state: State) {
-        self.body = self.carry.position();
+        self.stream.body = self.stream.carry.position();
         self.value.total = bytes;
         self.value.remaining = bytes;
         self.state = if self.value.skip { State::Skip } else { state };
@@ -154,7 +156,7 @@ impl Machine {
 
     pub(super) fn text(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let (total, before) = (self.value.total, self.value.remaining);
-        let part = self.carry.take_up_to(input, before).len();
+        let part = self.stream.carry.take_up_to(input, before).len();
         // An empty string is one empty piece; a piece of a longer one has bytes.
         if part == 0 && before > 0 {
             return Ok(Progress::Wait);
@@ -171,7 +173,7 @@ impl Machine {
     pub(super) fn element_type(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((element, offset)) = self.read_type(input)? else { return Ok(Progress::Wait) };
         // The elements would be arrays two levels below the arrays that are open now.
-        let (depth, limit) = (self.value.depth.saturating_add(2), self.options.max_nesting());
+        let (depth, limit) = (self.value.depth.saturating_add(2), self.stream.options.max_nesting());
         if element == ValueType::Array && depth > limit {
             let (depth, limit) = (u64::from(depth), u64::from(limit));
             return Err(self.fail(Fault::nesting_too_deep(depth, limit), offset));
@@ -183,12 +185,12 @@ impl Machine {
 
     pub(super) fn element_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((len, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = limit_or(self.options.array_elements, u64::MAX);
+        let limit = limit_or(self.stream.options.array_elements, u64::MAX);
         if len > limit {
             return Err(self.fail(Fault::array_too_long(len, limit), offset));
         }
         let element = self.value.value_type;
-        self.claim_metadata(len, self.wire.least_element(element), offset)?;
+        self.claim_metadata(bytes_of(len, self.wire.least_element(element)), offset)?;
         self.value.push(element, len).ok_or_else(|| self.fail(Fault::internal(), offset))?;
         self.state = State::NextElement;
         if self.value.skip {
@@ -199,13 +201,13 @@ impl Machine {
 
     pub(super) fn next_element(&mut self) -> Result<Progress, Failed> {
         let Some((left, element)) = self.value.innermost() else {
-            return Err(self.fail(Fault::internal(), self.carry.position()));
+            return Err(self.fail(Fault::internal(), self.stream.carry.position()));
         };
         let Some(others) = left.checked_sub(1) else { return Ok(self.end_array()) };
         match element.byte_len() {
             // All elements are one body.
             Some(size) => {
-                let bytes = left.saturating_mul(u64::from(size));
+                let bytes = bytes_of(*left, u64::from(size));
                 *left = 0;
                 self.value.value_type = element;
                 self.begin_body(bytes, State::Items);
@@ -233,7 +235,7 @@ impl Machine {
             return;
         }
         self.value.skip = false;
-        self.index = self.index.saturating_add(1);
+        self.stream.index = self.stream.index.saturating_add(1);
         self.state = State::NextEntry;
     }
 
@@ -241,10 +243,10 @@ impl Machine {
         let element = self.value.value_type;
         let size = element.byte_len().unwrap_or(1);
         // An element that was put together has been told since.
-        if self.carry.len() == u64::from(size) {
-            self.carry.clear();
+        if self.stream.carry.len() == u64::from(size) {
+            self.stream.carry.clear();
         }
-        if self.carry.len() == 0 {
+        if self.stream.carry.len() == 0 {
             if self.value.remaining == 0 {
                 self.end_item();
                 return Ok(Progress::On);
@@ -256,14 +258,14 @@ impl Machine {
                 run = self.good_bools(input.get(..run).unwrap_or_default())?;
             }
             if run > 0 {
-                self.carry.take(input, run);
+                self.stream.carry.take(input, run);
                 self.pass(as_u64(run));
                 return Ok(Progress::Say(Token::Items { run: Lent::Chunk(run), element }));
             }
         }
-        let before = self.carry.position();
-        let whole = self.carry.gather(input, size);
-        let taken = self.carry.position().saturating_sub(before);
+        let before = self.stream.carry.position();
+        let whole = self.stream.carry.gather(input, size);
+        let taken = self.stream.carry.position().saturating_sub(before);
         self.pass(taken);
         if !whole {
             return Ok(Progress::Wait);
@@ -277,14 +279,14 @@ impl Machine {
         match bytes.first() {
             Some(byte) if good == 0 => {
                 let value = u64::from(*byte);
-                Err(self.fail(Fault::bad_bool(value), self.carry.position()))
+                Err(self.fail(Fault::bad_bool(value), self.stream.carry.position()))
             }
             _ => Ok(good),
         }
     }
 
     pub(super) fn skip(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
-        let taken = self.carry.take_up_to(input, self.value.remaining).len();
+        let taken = self.stream.carry.take_up_to(input, self.value.remaining).len();
         self.pass(as_u64(taken));
         if self.value.remaining > 0 {
             return Ok(Progress::Wait);
@@ -300,16 +302,16 @@ impl Machine {
     }
 
     /// Nobody wants the rest of the value in hand.
-    pub(crate) fn skip_value(&mut self) {
+    pub(super) fn skip_rest(&mut self) {
         if self.state <= State::ValueType || self.state >= State::NextTensor {
             return;
         }
         self.value.skip = true;
         match self.state {
             State::Scalar if !self.value.is_alignment => {
-                self.body = self.carry.field_offset();
+                self.stream.body = self.stream.carry.field_offset();
                 self.value.total = u64::from(self.value.value_type.byte_len().unwrap_or(0));
-                self.value.remaining = self.value.total.saturating_sub(self.carry.len());
+                self.value.remaining = self.value.total.saturating_sub(self.stream.carry.len());
                 self.begin_skip();
             }
             State::Text | State::Items => self.begin_skip(),
@@ -323,7 +325,7 @@ impl Machine {
     }
 
     fn begin_skip(&mut self) {
-        self.carry.clear();
+        self.stream.carry.clear();
         self.state = State::Skip;
     }
 }

@@ -3,12 +3,13 @@
 use super::machine::{Machine, State};
 use super::record::{VERSION, Wire};
 use crate::byte_order::ByteOrder;
-use crate::carry::as_u64;
 use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::directory::TensorSlot;
+use crate::options::MAX_GGUF_RANK;
+use crate::stream::Phase;
 
 /// Every state, at the index that stands for it in a checkpoint.
-const STATES: [State; 28] = [
+const STATES: [State; 23] = [
     State::Magic,
     State::Version,
     State::TensorCount,
@@ -32,65 +33,46 @@ const STATES: [State; 28] = [
     State::Dimension,
     State::TensorType,
     State::TensorOffset,
-    State::TensorTold,
-    State::Gap,
-    State::Blocks,
-    State::Ended,
-    State::Failed,
 ];
 
 impl Machine {
     /// The fields of a checkpoint. The error is none of them: after one there is no checkpoint.
-    pub(crate) fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
-        self.options.fields(fields)?;
-        self.carry.fields(fields)?;
+    pub(super) fn list_fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        self.stream.fields(fields)?;
         self.state.fields(fields)?;
         self.wire.fields(fields)?;
         fields.u32(&mut self.alignment)?;
         fields.u32(&mut self.tensor_count)?;
         fields.u32(&mut self.entry_count)?;
-        fields.u32(&mut self.index)?;
-        self.name.fields(fields)?;
-        fields.u64(&mut self.body)?;
         self.value.fields(fields)?;
-        self.tensor.fields(fields)?;
-        fields.u64(&mut self.description)?;
         fields.u8(&mut self.dims_left)?;
         fields.u64(&mut self.expected)?;
         fields.bool(&mut self.inferring)?;
-        fields.bool(&mut self.scattered)?;
-        self.data.fields(fields)
+        fields.bool(&mut self.scattered)
     }
 
     /// Whether the fields of a checkpoint go with each other, and with this memory.
-    pub(crate) fn is_sound(&self, scratch_bytes: usize, slots: &[TensorSlot]) -> bool {
+    pub(super) fn are_fields_sound(&self, scratch_bytes: usize, slots: &[TensorSlot]) -> bool {
         let count = if self.state < State::NextTensor { self.entry_count } else { self.tensor_count };
         let alignment = self.alignment();
-        let rank = self.tensor.dims().len().saturating_add(usize::from(self.dims_left));
-        self.index <= count
+        let rank = self.stream.tensor.dims().len().saturating_add(usize::from(self.dims_left));
+        self.stream.index <= count
             && self.is_carry_sound()
             && alignment.is_power_of_two()
-            && (self.alignment == 0 || alignment <= self.options.max_alignment())
-            && self.body.max(self.description) <= self.position()
-            && u64::from(self.name.total()) <= self.options.max_name_bytes()
-            && self.scratch_bytes() <= as_u64(scratch_bytes)
-            && rank <= usize::from(self.options.max_rank())
+            && (self.alignment == 0 || alignment <= self.stream.options.max_alignment())
+            && rank <= usize::from(self.stream.options.max_rank(MAX_GGUF_RANK))
             && (self.state <= State::Version) == (self.wire.version == 0)
-            && self.data.is_sound(slots, scratch_bytes)
+            && (self.stream.phase == Phase::Head || self.state == State::NextTensor)
+            && self.stream.is_sound(scratch_bytes, slots)
     }
 
     /// Whether the carry holds the beginning of the field that the state reads; of elements, all of one that has been told.
     fn is_carry_sound(&self) -> bool {
-        let len = self.carry.len();
+        let len = self.stream.carry.len();
         match self.state {
             State::Items => len <= u64::from(self.value.value_type.byte_len().unwrap_or(0)),
             _ => len == 0 || len < self.field_bytes(),
         }
-    }
-
-    /// Bytes of the scratch in use: a name, or the beginning of a block.
-    pub(crate) fn scratch_bytes(&self) -> u64 {
-        self.name.kept_bytes().max(u64::from(self.data.partial()))
     }
 }
 
@@ -99,7 +81,7 @@ impl State {
         let mut id = *self as u8;
         fields.u8(&mut id)?;
         *self = STATES.get(usize::from(id)).copied().ok_or(CheckpointError::OutOfRange)?;
-        within(*self != Self::Failed)
+        Ok(())
     }
 }
 

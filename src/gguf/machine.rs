@@ -2,13 +2,16 @@
 
 use super::record::{self, Wire};
 use super::value::Value;
-use crate::carry::{Carry, Parser};
-use crate::data_section::{DataSection, Plan};
+use crate::byte_order::ByteOrder;
+use crate::carry::Parser;
+use crate::checkpoint::{CheckpointError, Fields, Kind};
+use crate::data_section::Plan;
 use crate::directory::TensorSlot;
 use crate::error::{Error, Fault, Section};
-use crate::name::NameReader;
+use crate::machine;
 use crate::options::{Layout, Options, limit_or};
-use crate::token::{DataStart, Format, Header, Progress, TensorInfo, Token};
+use crate::stream::{Failed, Stream};
+use crate::token::{Format, Header, Progress, Token};
 
 /// Where a file gives none, in bytes.
 const DEFAULT_ALIGNMENT: u32 = 32;
@@ -47,39 +50,19 @@ pub(super) enum State {
     Dimension,
     TensorType,
     TensorOffset,
-    /// A description has been told; it is recorded unless the caller says no.
-    TensorTold,
-    /// Bytes that nobody wants, up to the next recorded tensor or the end.
-    Gap,
-    Blocks,
-    Ended,
-    Failed,
 }
 
-/// The file is bad: [`Machine::error`] says how.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Failed;
-
-/// A decoder's state but for the memory that is generic: compiled once.
+/// The state of a GGUF decoder.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
-    pub(super) options: Options,
-    pub(super) carry: Carry,
+pub struct Machine {
+    pub(super) stream: Stream,
     pub(super) state: State,
     /// The file's alignment; 0 until it is given.
     pub(super) alignment: u32,
     pub(super) wire: Wire,
     pub(super) tensor_count: u32,
     pub(super) entry_count: u32,
-    /// Index of the entry in hand; in later sections, of the tensor.
-    pub(super) index: u32,
-    pub(super) name: NameReader,
-    /// Absolute offset of the body in hand: of a key, a name, a string or elements.
-    pub(super) body: u64,
     pub(super) value: Value,
-    pub(super) tensor: TensorInfo,
-    /// Absolute offset of the tensor description in hand.
-    pub(super) description: u64,
     /// Dimensions of the tensor in hand still to be read.
     pub(super) dims_left: u8,
     /// Offset in the data section where the next tensor is expected.
@@ -88,80 +71,56 @@ pub(crate) struct Machine {
     pub(super) inferring: bool,
     /// Some tensor did not start where the one before it ended.
     pub(super) scattered: bool,
-    pub(super) data: DataSection,
-    pub(super) error: Error,
 }
 
 impl Machine {
     pub(crate) const fn new(options: Options) -> Self {
         Self {
-            options,
-            carry: Carry::new(),
+            stream: Stream::new(options),
             state: State::Magic,
             alignment: 0,
             wire: Wire::new(),
             tensor_count: 0,
             entry_count: 0,
-            index: 0,
-            name: NameReader::new(),
-            body: 0,
             value: Value::new(),
-            tensor: TensorInfo::new(0),
-            description: 0,
             dims_left: 0,
             expected: 0,
             inferring: false,
             scattered: false,
-            data: DataSection::new(),
-            error: Error::NONE,
         }
     }
 
-    /// Goes on until there is something to say or the input is used up. The first error is the last word.
-    #[inline(never)] // As one with its caller, it is larger, and so is its frame.
-    pub(crate) fn step(
+    /// Goes on before the data.
+    fn read_next(
         &mut self,
         input: &mut &[u8],
         scratch: &mut [u8],
         slots: &mut [TensorSlot],
-    ) -> Result<Option<Token>, Error> {
-        loop {
-            let progress = match self.state {
-                State::Magic => self.magic(input),
-                State::Version => self.version(input),
-                State::TensorCount => self.tensor_count(input),
-                State::EntryCount => self.entry_count(input),
-                State::NextEntry => self.next_entry(),
-                State::KeyLength => self.key_length(input),
-                State::Key => self.key(input, scratch),
-                State::ValueType => self.value_type(input),
-                State::Scalar => self.scalar(input),
-                State::StringLength => self.string_length(input),
-                State::Text => self.text(input),
-                State::ElementType => self.element_type(input),
-                State::ElementCount => self.element_count(input),
-                State::NextElement => self.next_element(),
-                State::Items => self.items(input),
-                State::Skip => self.skip(input),
-                State::NextTensor => self.next_tensor(slots),
-                State::NameLength => self.name_length(input),
-                State::Name => self.tensor_name(input, scratch),
-                State::Rank => self.rank(input),
-                State::Dimension => self.dimension(input),
-                State::TensorType => self.tensor_type(input),
-                State::TensorOffset => self.tensor_offset(input, slots),
-                State::TensorTold => self.record_tensor(scratch.len(), slots),
-                State::Gap => self.gap(input, slots),
-                State::Blocks => self.blocks(input, scratch, slots),
-                State::Ended => return Ok(None),
-                State::Failed => return Err(self.error),
-            };
-            match progress {
-                Ok(Progress::On) => {}
-                Ok(Progress::Wait) => return Ok(None),
-                Ok(Progress::Say(token)) => return Ok(Some(token)),
-                Err(Failed) => return Err(self.error),
-            }
+    ) -> Result<Progress, Failed> {
+        match self.state {
+            State::Magic => self.magic(input),
+            State::Version => self.version(input),
+            State::TensorCount => self.tensor_count(input),
+            State::EntryCount => self.entry_count(input),
+            State::NextEntry => self.next_entry(),
+            State::KeyLength => self.key_length(input),
+            State::Key => self.key(input, scratch),
+            State::ValueType => self.value_type(input),
+            State::Scalar => self.scalar(input),
+            State::StringLength => self.string_length(input),
+            State::Text => self.text(input),
+            State::ElementType => self.element_type(input),
+            State::ElementCount => self.element_count(input),
+            State::NextElement => self.next_element(),
+            State::Items => self.items(input),
+            State::Skip => self.skip(input),
+            State::NextTensor => self.next_tensor(slots),
+            State::NameLength => self.name_length(input),
+            State::Name => self.tensor_name(input, scratch),
+            State::Rank => self.rank(input),
+            State::Dimension => self.dimension(input),
+            State::TensorType => self.tensor_type(input),
+            State::TensorOffset => self.tensor_offset(input, slots),
         }
     }
 
@@ -185,24 +144,24 @@ impl Machine {
 
     fn tensor_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = self.options.max_tensors();
+        let limit = self.stream.options.max_tensors();
         match u32::try_from(count) {
             Ok(small) if count <= limit => self.tensor_count = small,
             _ => return Err(self.fail(Fault::too_many_tensors(count, limit), offset)),
         }
-        self.claim(count, self.wire.least_tensor(), offset)?;
+        self.claim(bytes_of(count, self.wire.least_tensor()), offset)?;
         self.state = State::EntryCount;
         Ok(Progress::On)
     }
 
     fn entry_count(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((count, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
-        let limit = self.options.max_entries();
+        let limit = self.stream.options.max_entries();
         match u32::try_from(count) {
             Ok(small) if count <= limit => self.entry_count = small,
             _ => return Err(self.fail(Fault::too_many_entries(count, limit), offset)),
         }
-        self.claim_metadata(count, self.wire.least_entry(), offset)?;
+        self.claim_metadata(bytes_of(count, self.wire.least_entry()), offset)?;
         self.state = State::NextEntry;
         Ok(Progress::Say(Token::Header(self.header())))
     }
@@ -220,7 +179,7 @@ impl Machine {
     /// All descriptions have been read.
     #[inline(never)]
     pub(super) fn data_start(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Failed> {
-        let descriptions_end = self.carry.position();
+        let descriptions_end = self.stream.carry.position();
         let alignment = self.alignment();
         // Without tensors there is no data section, and so no padding before it.
         let start = if self.tensor_count == 0 {
@@ -233,43 +192,12 @@ impl Machine {
             descriptions_end,
             start,
             tensors: self.tensor_count,
-            any_order: self.options.layout == Layout::Sparse,
-            input_bytes: self.options.known_input_bytes(),
+            any_order: self.stream.options.layout == Layout::Sparse,
+            input_bytes: self.stream.options.known_input_bytes(),
+            #[cfg(feature = "safetensors")]
+            covered: None,
         };
-        self.data.begin(&plan, slots).map_err(|error| self.end_with(error))?;
-        self.state = State::Gap;
-        let (end, contiguous) = (self.data.end(), !self.scattered);
-        Ok(Progress::Say(Token::DataStart(DataStart { offset: start, alignment, end, contiguous })))
-    }
-
-    fn gap(&mut self, input: &mut &[u8], slots: &[TensorSlot]) -> Result<Progress, Failed> {
-        // Before the bytes: else every chunk of a long gap would walk over the empty tensors in it again.
-        let another = self.data.enter(slots);
-        if !self.data.seek(&mut self.carry, input, slots) {
-            return Ok(Progress::Wait);
-        }
-        if another {
-            self.state = State::Blocks;
-            return Ok(Progress::On);
-        }
-        self.state = State::Ended;
-        Ok(Progress::Say(Token::End))
-    }
-
-    fn blocks(
-        &mut self,
-        input: &mut &[u8],
-        scratch: &mut [u8],
-        slots: &[TensorSlot],
-    ) -> Result<Progress, Failed> {
-        let progress = self.data.blocks(&mut self.carry, input, scratch, slots);
-        match progress.map_err(|kind| self.fail(kind, self.carry.position()))? {
-            Some(progress) => Ok(progress),
-            None => {
-                self.state = State::Gap;
-                Ok(Progress::On)
-            }
-        }
+        self.stream.begin_data(&plan, alignment, !self.scattered, slots)
     }
 
     /// The alignment in bytes, given or not.
@@ -283,8 +211,8 @@ impl Machine {
         input: &mut &[u8],
         parser: Parser<Wire>,
     ) -> Result<Option<(u64, u64)>, Failed> {
-        let offset = self.carry.field_offset();
-        match self.carry.read(input, self.wire, parser) {
+        let offset = self.stream.carry.field_offset();
+        match self.stream.carry.read(input, self.wire, parser) {
             Ok(bits) => Ok(bits.map(|bits| (bits, offset))),
             Err(fault) => Err(self.fail(fault, offset)),
         }
@@ -301,10 +229,9 @@ impl Machine {
         Ok(id.map(|(bits, offset)| (low_word(bits), offset)))
     }
 
-    /// Holds the claim that `count` things of at least `each` bytes follow against what can follow.
-    pub(super) fn claim(&mut self, count: u64, each: u64, offset: u64) -> Result<(), Failed> {
-        let needed = count.saturating_mul(each);
-        let available = self.options.input_end().saturating_sub(self.carry.position());
+    /// Holds the claim that at least so many bytes follow against what can follow.
+    pub(super) fn claim(&mut self, needed: u64, offset: u64) -> Result<(), Failed> {
+        let available = self.stream.options.input_end().saturating_sub(self.stream.carry.position());
         if needed > available {
             return Err(self.fail(Fault::exceeds_input(needed, available), offset));
         }
@@ -312,15 +239,15 @@ impl Machine {
     }
 
     /// The same for a claim within the metadata, which have a limit of their own.
-    pub(super) fn claim_metadata(&mut self, count: u64, each: u64, offset: u64) -> Result<(), Failed> {
-        self.hold_metadata(count.saturating_mul(each), offset)?;
-        self.claim(count, each, offset)
+    pub(super) fn claim_metadata(&mut self, needed: u64, offset: u64) -> Result<(), Failed> {
+        self.hold_metadata(needed, offset)?;
+        self.claim(needed, offset)
     }
 
     /// Holds the metadata, with `more` bytes to come, against their limit.
     pub(super) fn hold_metadata(&mut self, more: u64, offset: u64) -> Result<(), Failed> {
-        let limit = limit_or(self.options.metadata_bytes, u64::MAX);
-        let bytes = self.carry.position().saturating_add(more);
+        let limit = limit_or(self.stream.options.metadata_bytes, u64::MAX);
+        let bytes = self.stream.carry.position().saturating_add(more);
         if bytes > limit {
             return Err(self.fail(Fault::metadata_too_large(bytes, limit), offset));
         }
@@ -331,32 +258,86 @@ impl Machine {
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&mut self, fault: Fault, offset: u64) -> Failed {
-        self.end_with(self.error(fault, offset))
-    }
-
-    /// Ends the stream with an error.
-    fn end_with(&mut self, error: Error) -> Failed {
-        self.error = error;
-        self.state = State::Failed;
-        Failed
+        self.stream.fail(fault, offset, self.state_section())
     }
 
     /// An error in what is in hand.
-    pub(super) fn error(&self, kind: Fault, offset: u64) -> Error {
-        let section = self.section();
-        let index = if section == Section::Header { None } else { Some(self.index) };
-        Error::new(kind, offset, section, index)
+    pub(super) fn error(&self, fault: Fault, offset: u64) -> Error {
+        self.stream.error_in(fault, offset, self.state_section())
     }
 
     /// The section that the state belongs to.
-    pub(crate) fn section(&self) -> Section {
+    fn state_section(&self) -> Section {
         match self.state {
-            State::Failed => self.error.section(),
             state if state < State::NextEntry => Section::Header,
             state if state < State::NextTensor => Section::Metadata,
-            state if state < State::Gap => Section::Tensors,
-            _ => Section::Data,
+            _ => Section::Tensors,
         }
+    }
+}
+
+impl machine::Machine for Machine {
+    const KIND: Kind = Kind::Decoder;
+
+    fn new(options: Options) -> Self {
+        Self::new(options)
+    }
+
+    fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    fn stream_mut(&mut self) -> &mut Stream {
+        &mut self.stream
+    }
+
+    fn step_head(
+        &mut self,
+        input: &mut &[u8],
+        scratch: &mut [u8],
+        slots: &mut [TensorSlot],
+    ) -> Result<Progress, Failed> {
+        self.read_next(input, scratch, slots)
+    }
+
+    fn byte_order(&self) -> ByteOrder {
+        self.wire.order
+    }
+
+    fn skip_value(&mut self) {
+        self.skip_rest();
+    }
+
+    fn text_total(&self, total: u64) -> Option<u64> {
+        Some(total)
+    }
+
+    fn head_section(&self) -> Section {
+        self.state_section()
+    }
+
+    fn head_skippable(&self) -> u64 {
+        self.skippable_value()
+    }
+
+    fn head_pass(&mut self, n: u64) {
+        self.pass(n);
+    }
+
+    fn head_needed(&self) -> u64 {
+        self.least_to_event()
+    }
+
+    fn head_shortfall(&self) -> Error {
+        self.shortfall()
+    }
+
+    fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
+        self.list_fields(fields)
+    }
+
+    fn is_sound(&self, scratch_bytes: usize, slots: &[TensorSlot]) -> bool {
+        self.are_fields_sound(scratch_bytes, slots)
     }
 }
 
@@ -369,4 +350,10 @@ pub(super) fn low_word(bits: u64) -> u32 {
 pub(super) fn align_up(offset: u64, alignment: u32) -> Option<u64> {
     let mask = u64::from(alignment).wrapping_sub(1);
     Some(offset.checked_add(mask)? & !mask)
+}
+
+/// Bytes of `count` things of `each` bytes; what is too many to count stands for itself.
+#[inline(never)] // Large where numbers have 32 bits.
+pub(super) fn bytes_of(count: u64, each: u64) -> u64 {
+    count.saturating_mul(each)
 }

@@ -1,21 +1,22 @@
 //! Tensor descriptions: read, checked, and recorded unless the caller says no.
 
-use super::machine::{Failed, Machine, State, align_up};
+use super::machine::{Machine, State, align_up};
 use super::record::{self, LEAST_AFTER_NAME};
 use crate::directory::{TensorSlot, whole_blocks};
 use crate::error::Fault;
 use crate::name::NameReader;
-use crate::options::{Layout, MAX_POSITION, UnknownTypes};
+use crate::options::{Layout, MAX_GGUF_RANK, MAX_POSITION, UnknownTypes};
+use crate::stream::Failed;
 use crate::tensor_type::TensorType;
-use crate::token::{Progress, TensorInfo, Token};
+use crate::token::{Progress, TensorInfo};
 
 impl Machine {
     pub(super) fn next_tensor(&mut self, slots: &mut [TensorSlot]) -> Result<Progress, Failed> {
-        self.name = NameReader::new();
-        if self.index == self.tensor_count {
+        self.stream.name = NameReader::new();
+        if self.stream.index == self.tensor_count {
             return self.data_start(slots);
         }
-        self.description = self.carry.position();
+        self.stream.description = self.stream.carry.position();
         self.state = State::NameLength;
         Ok(Progress::On)
     }
@@ -23,7 +24,7 @@ impl Machine {
     pub(super) fn name_length(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((length, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         let total = self.name_bytes(length, offset)?;
-        self.claim(1, length.saturating_add(LEAST_AFTER_NAME), offset)?;
+        self.claim(length.saturating_add(LEAST_AFTER_NAME), offset)?;
         self.begin_name(total, State::Name);
         Ok(Progress::On)
     }
@@ -38,7 +39,7 @@ impl Machine {
 
     pub(super) fn rank(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((rank, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
-        let limit = self.options.max_rank();
+        let limit = self.stream.options.max_rank(MAX_GGUF_RANK);
         match u8::try_from(rank) {
             Ok(rank) if rank <= limit => self.dims_left = rank,
             _ => {
@@ -46,7 +47,7 @@ impl Machine {
                 return Err(self.fail(Fault::too_many_dimensions(dimensions, limit), offset));
             }
         }
-        self.tensor = TensorInfo::new(self.index);
+        self.stream.tensor = TensorInfo::new(self.stream.index);
         self.after_dimension();
         Ok(Progress::On)
     }
@@ -58,12 +59,12 @@ impl Machine {
     pub(super) fn dimension(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((dimension, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         self.dims_left = self.dims_left.saturating_sub(1);
-        self.tensor.push(dimension).ok_or_else(|| self.fail(Fault::internal(), offset))?;
+        self.stream.tensor.push(dimension).ok_or_else(|| self.fail(Fault::internal(), offset))?;
         // Zeros aside, so that the verdict does not depend on the order of the dimensions.
-        let sizes = self.tensor.dims().iter().copied().filter(|dim| *dim != 0);
+        let sizes = self.stream.tensor.dims().iter().copied().filter(|dim| *dim != 0);
         let product = sizes.into_iter().try_fold(1_u64, u64::checked_mul);
         if product.is_none_or(|product| product > MAX_POSITION) {
-            return Err(self.fail(Fault::shape_overflow(), self.description));
+            return Err(self.fail(Fault::shape_overflow(), self.stream.description));
         }
         self.after_dimension();
         Ok(Progress::On)
@@ -72,11 +73,11 @@ impl Machine {
     pub(super) fn tensor_type(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((id, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
         let tensor_type = TensorType::from_id(id);
-        self.tensor.tensor_type = tensor_type;
-        self.tensor.bytes = match (tensor_type.block_elements(), tensor_type.block_bytes()) {
+        self.stream.tensor.tensor_type = tensor_type;
+        self.stream.tensor.bytes = match (tensor_type.block_elements(), tensor_type.block_bytes()) {
             (Some(elements), Some(bytes)) => self.tensor_bytes(elements, bytes)?,
             // A dimension of zero leaves nothing to infer.
-            _ if self.infers() && self.tensor.elements() == 0 => 0,
+            _ if self.infers() && self.stream.tensor.elements() == 0 => 0,
             _ if self.infers() => TensorInfo::UNKNOWN_LENGTH,
             _ => {
                 let id = u64::from(id);
@@ -91,21 +92,21 @@ impl Machine {
     }
 
     fn infers(&self) -> bool {
-        self.options.unknown_types == UnknownTypes::Infer
+        self.stream.options.unknown_types == UnknownTypes::Infer
     }
 
     /// Bytes of the tensor in hand. Divides first: the product of all dimensions fits, times a block's bytes may not.
     fn tensor_bytes(&mut self, block_elements: u32, block_bytes: u32) -> Result<u64, Failed> {
-        let row_elements = self.tensor.row_elements();
+        let row_elements = self.stream.tensor.row_elements();
         if whole_blocks(row_elements, block_elements).is_none() {
             let block_elements = u64::from(block_elements);
             let kind = Fault::row_not_whole_blocks(row_elements, block_elements);
-            return Err(self.fail(kind, self.description));
+            return Err(self.fail(kind, self.stream.description));
         }
-        let bytes = whole_blocks(self.tensor.elements(), block_elements)
+        let bytes = whole_blocks(self.stream.tensor.elements(), block_elements)
             .and_then(|blocks| blocks.checked_mul(u64::from(block_bytes)))
             .filter(|bytes| *bytes <= MAX_POSITION);
-        bytes.ok_or_else(|| self.fail(Fault::size_overflow(), self.description))
+        bytes.ok_or_else(|| self.fail(Fault::size_overflow(), self.stream.description))
     }
 
     pub(super) fn tensor_offset(
@@ -114,12 +115,15 @@ impl Machine {
         slots: &mut [TensorSlot],
     ) -> Result<Progress, Failed> {
         let Some((data_offset, _)) = self.read(input, record::long)? else { return Ok(Progress::Wait) };
-        self.tensor.data_offset = data_offset;
-        self.check_offset(data_offset, slots).map_err(|kind| self.fail(kind, self.description))?;
-        self.data.count(&self.tensor).map_err(|kind| self.fail(kind, self.description))?;
-        self.expect_next().ok_or_else(|| self.fail(Fault::size_overflow(), self.description))?;
-        self.state = State::TensorTold;
-        Ok(Progress::Say(Token::Tensor))
+        self.stream.tensor.data_offset = data_offset;
+        self.check_offset(data_offset, slots).map_err(|kind| self.fail(kind, self.stream.description))?;
+        self.stream
+            .data
+            .count(&self.stream.tensor)
+            .map_err(|kind| self.fail(kind, self.stream.description))?;
+        self.expect_next().ok_or_else(|| self.fail(Fault::size_overflow(), self.stream.description))?;
+        self.state = State::NextTensor;
+        Ok(self.stream.tell_tensor())
     }
 
     fn check_offset(&mut self, data_offset: u64, slots: &mut [TensorSlot]) -> Result<(), Fault> {
@@ -129,11 +133,11 @@ impl Machine {
         // Behind a tensor of unknown type, the next one is right wherever it lies.
         let follows =
             if self.inferring { aligned && data_offset >= expected } else { data_offset == expected };
-        match self.options.layout {
+        match self.stream.options.layout {
             Layout::Contiguous if !follows => Err(Fault::offset_mismatch(data_offset, expected)),
             Layout::Contiguous if self.inferring => {
                 let bytes = data_offset.saturating_sub(expected);
-                self.data.settle(self.tensor.index.saturating_sub(1), expected, bytes, slots)
+                self.stream.data.settle(self.stream.tensor.index.saturating_sub(1), expected, bytes, slots)
             }
             Layout::Sparse if !aligned => Err(Fault::offset_unaligned(data_offset, alignment)),
             _ => {
@@ -145,49 +149,9 @@ impl Machine {
 
     /// Where the next tensor starts if it follows the one in hand.
     fn expect_next(&mut self) -> Option<()> {
-        self.inferring = self.tensor.byte_len().is_none();
-        let padded = align_up(self.tensor.byte_len().unwrap_or(0), self.alignment())?;
-        self.expected = self.tensor.data_offset.checked_add(padded)?;
+        self.inferring = self.stream.tensor.byte_len().is_none();
+        let padded = align_up(self.stream.tensor.byte_len().unwrap_or(0), self.alignment())?;
+        self.expected = self.stream.tensor.data_offset.checked_add(padded)?;
         Some(())
-    }
-
-    /// Records the tensor that was told. Without any slot nothing is recorded.
-    pub(super) fn record_tensor(
-        &mut self,
-        scratch_bytes: usize,
-        slots: &mut [TensorSlot],
-    ) -> Result<Progress, Failed> {
-        if !slots.is_empty() {
-            let tensor = &self.tensor;
-            let slot = TensorSlot::new(
-                self.name.hash(),
-                tensor.data_offset,
-                tensor.bytes,
-                tensor.row_elements(),
-                tensor.index,
-                tensor.tensor_type,
-                self.wire.order,
-            );
-            self.data.record(slot, slots, scratch_bytes).map_err(|kind| self.fail(kind, self.description))?;
-        }
-        self.after_tensor();
-        Ok(Progress::On)
-    }
-
-    fn after_tensor(&mut self) {
-        self.index = self.index.saturating_add(1);
-        self.state = State::NextTensor;
-    }
-
-    /// The tensor that was told is not recorded; the rest of the one in hand is dropped.
-    pub(crate) fn skip_tensor(&mut self) {
-        match self.state {
-            State::TensorTold => self.after_tensor(),
-            State::Blocks if self.data.is_inside() => {
-                self.data.leave();
-                self.state = State::Gap;
-            }
-            _ => {}
-        }
     }
 }

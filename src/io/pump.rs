@@ -88,7 +88,7 @@ impl<'b, C: Decode> Pump<'b, C> {
         let told = self.decoder.step(&mut input);
         self.unread.start = end.saturating_sub(input.len());
         let Some(token) = told? else { return Ok(self.starve()) };
-        if matches!(token, Token::End) {
+        if matches!(token, Token::End) && !self.decoder.must_end() {
             self.state = State::Ended;
         }
         Ok(Next::Tell(Said { token, consumed: start..self.unread.start }))
@@ -97,7 +97,8 @@ impl<'b, C: Decode> Pump<'b, C> {
     /// The decoder has nothing to say: it needs more bytes, unless it told its end before it came here. Then none are to be
     /// read: it would never consume them.
     fn starve(&mut self) -> Next {
-        if self.decoder.end().is_some_and(|end| self.decoder.position() >= end) {
+        let is_at_end = self.decoder.end().is_some_and(|end| self.decoder.position() >= end);
+        if is_at_end && !self.decoder.must_end() {
             self.state = State::Ended;
             return Next::Stop;
         }
