@@ -250,7 +250,7 @@ impl TensorType {
     /// Dequantizes little-endian blocks that lie in memory, such as a model in flash.
     ///
     /// Writes as many whole blocks as `src` and `out` hold, moves `src` behind them and returns the number of
-    /// elements written. Zero means that `src` is empty, nothing else. The values are those of ggml's
+    /// elements written. Zero means that `src` is empty, nothing else. The values of ggml's types are those of its
     /// reference, bit for bit (a NaN may be another NaN).
     ///
     /// Never panics.

@@ -1,8 +1,8 @@
 //! Dequantizers: one function a block type, from the bytes of one block to its `f32` values.
 //!
 //! Each is infallible and stands alone, so firmware that knows its types links only those. For whole slices of
-//! a type known at run time there is [`TensorType::dequantize`]. The values are those of ggml's reference
-//! functions, bit for bit, except that a NaN may be another NaN.
+//! a type known at run time there is [`TensorType::dequantize`]. The values of ggml's types are those of its
+//! reference functions, bit for bit, except that a NaN may be another NaN.
 //!
 //! Blocks here are little-endian. In the descriptions an offset counts bytes from the start of the block, and an
 //! element is counted in the order of the output. `f16` is IEEE binary16.
