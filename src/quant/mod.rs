@@ -1,8 +1,8 @@
 //! Dequantizers: one function a block type, from the bytes of one block to its `f32` values.
 //!
 //! Each is infallible and stands alone, so firmware that knows its types links only those. For whole slices of
-//! a type known at run time there is [`TensorType::dequantize`]. The values are those of ggml's reference
-//! functions, bit for bit, except that a NaN may be another NaN.
+//! a type known at run time there is [`TensorType::dequantize`]. The values of ggml's types are those of its
+//! reference functions, bit for bit, except that a NaN may be another NaN.
 //!
 //! Blocks here are little-endian. In the descriptions an offset counts bytes from the start of the block, and an
 //! element is counted in the order of the output. `f16` is IEEE binary16.
@@ -17,6 +17,8 @@ mod range;
 mod swap;
 mod unpack;
 
+#[cfg(feature = "safetensors")]
+mod dtype;
 #[cfg(feature = "fp4")]
 mod fp4;
 #[cfg(feature = "iq")]
@@ -40,6 +42,8 @@ mod ternary_scalar;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "safetensors")]
+pub use dtype::{bool, f8_e4m3, f8_e4m3fnuz, f8_e5m2, f8_e5m2fnuz, f8_e8m0, u8, u16, u32, u64};
 #[cfg(feature = "fp4")]
 pub use fp4::{mxfp4, nvfp4};
 #[cfg(feature = "iq")]
@@ -112,12 +116,34 @@ macro_rules! kernels {
         fn kernel(tensor_type: TensorType) -> Option<Kernel> {
             match tensor_type {
                 $(TensorType::$name => kernel!($family $elements $bytes $($function)::+),)*
+                #[cfg(feature = "safetensors")]
+                _ => dtype_kernel(tensor_type),
+                #[cfg(not(feature = "safetensors"))]
                 _ => None,
             }
         }
     };
 }
 tensor_types!(kernels);
+
+#[cfg(feature = "safetensors")]
+macro_rules! dtype_kernels {
+    (
+        $($(#[$doc:meta])* $id:literal $name:ident $elements:tt $bytes:literal $family:ident
+            $big_endian:tt $($function:ident)::+;)*
+        shared: $($shared:ident)*
+    ) => {
+        /// The kernel of a type that is of safetensors alone.
+        fn dtype_kernel(tensor_type: TensorType) -> Option<Kernel> {
+            match tensor_type {
+                $(TensorType::$name => kernel!($family $elements $bytes $($function)::+),)*
+                _ => None,
+            }
+        }
+    };
+}
+#[cfg(feature = "safetensors")]
+crate::safetensors::dtype::dtypes!(dtype_kernels);
 
 /// A kernel from the function for one block.
 #[allow(dead_code, reason = "not used when every family is off")]

@@ -97,12 +97,36 @@ macro_rules! swaps {
         const fn swap(tensor_type: TensorType) -> Swap {
             match tensor_type {
                 $(TensorType::$name => swap!($bytes $big_endian),)*
+                #[cfg(feature = "safetensors")]
+                _ => dtype_swap(tensor_type),
+                #[cfg(not(feature = "safetensors"))]
                 _ => AMBIGUOUS,
             }
         }
     };
 }
 tensor_types!(swaps);
+
+#[cfg(feature = "safetensors")]
+macro_rules! dtype_swaps {
+    (
+        $($(#[$doc:meta])* $id:literal $name:ident $elements:tt $bytes:literal $family:ident
+            $big_endian:tt $($function:ident)::+;)*
+        shared: $($shared:ident)*
+    ) => {
+        const fn dtype_swap(tensor_type: TensorType) -> Swap {
+            match tensor_type {
+                $(TensorType::$name => dtype_swaps!($family $bytes $big_endian),)*
+                _ => AMBIGUOUS,
+            }
+        }
+    };
+    // It has no kernel.
+    (Raw $bytes:literal whole) => { AMBIGUOUS };
+    (Plain $bytes:literal whole) => { swap!($bytes whole) };
+}
+#[cfg(feature = "safetensors")]
+crate::safetensors::dtype::dtypes!(dtype_swaps);
 
 /// What is reversed in the blocks of a type; `None` if nobody has defined it.
 pub(super) fn of(tensor_type: TensorType) -> Option<Swap> {
