@@ -118,7 +118,6 @@ impl Machine {
     }
 
     /// Goes on until there is something to say or the input is used up. The first error is the last word.
-    #[inline(never)] // As one with its caller, it is larger, and so is its frame.
     pub(crate) fn step(
         &mut self,
         input: &mut &[u8],
