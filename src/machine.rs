@@ -57,7 +57,6 @@ pub trait Machine: Clone + fmt::Debug {
     fn is_sound(&self, scratch_bytes: usize, slots: &[TensorSlot]) -> bool;
 
     /// Goes on until there is something to say or the input is used up. The first error is the last word.
-    #[inline(never)] // As one with its caller, it is larger, and so is its frame.
     fn step(
         &mut self,
         input: &mut &[u8],

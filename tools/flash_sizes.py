@@ -41,7 +41,7 @@ def sizes(target):
         ),
         ("with a directory, `Metadata`, and `dequantize` of plain types", plain, None),
         *families,
-        ("with all types", program(target, "metadata_and_types", "all-types"), None),
+        ("with all types", program(target, "metadata_and_types", "all-types"), 40 * KIB),
     ]
 
 
