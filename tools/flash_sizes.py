@@ -29,11 +29,12 @@ def program(target, name, features=""):
 def sizes(target):
     """Name, bytes and budget of each program."""
     plain = program(target, "metadata_and_types")
+    alone = program(target, "decoder_alone")
     families = [
         (f"- `{family}` adds", program(target, "metadata_and_types", family) - plain, None) for family in FAMILIES
     ]
     return [
-        ("decoder alone: header, metadata, tensor descriptions", program(target, "decoder_alone"), 12 * KIB),
+        ("decoder alone: header, metadata, tensor descriptions", alone, 12 * KIB),
         (
             "with a directory and the functions of Q8_0 and Q4_0",
             program(target, "directory_and_two_kernels"),
@@ -42,6 +43,8 @@ def sizes(target):
         ("with a directory, `Metadata`, and `dequantize` of plain types", plain, None),
         *families,
         ("with all types", program(target, "metadata_and_types", "all-types"), 40 * KIB),
+        ("decoder of safetensors alone, beside none of GGUF", program(target, "safetensors_alone"), None),
+        ("- beside that of GGUF it adds", program(target, "both_formats") - alone, 10 * KIB),
     ]
 
 

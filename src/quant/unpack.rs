@@ -106,23 +106,6 @@ pub(super) fn scale_add(codes: &[u8], scale: f32, add: f32, out: &mut [f32]) {
     }
 }
 
-/// `factor × code` for the 16 codes from `first` on.
-#[inline(always)]
-pub(super) fn products(factor: f32, first: i8) -> [f32; 16] {
-    let mut code = first;
-    [0.0; 16].map(|_: f32| {
-        let product = factor * f32::from(code);
-        code = code.wrapping_add(1);
-        product
-    })
-}
-
-/// `factor × code + addend` for the codes 0 to 15.
-#[inline(always)]
-pub(super) fn products_plus(factor: f32, addend: f32) -> [f32; 16] {
-    products(factor, 0).map(|product| product + addend)
-}
-
 /// The values that the first table has for the low nibbles of all bytes, then those that the second one has for the
 /// high ones. `out` is twice as long as `bytes`.
 #[inline(always)]
