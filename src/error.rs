@@ -383,7 +383,8 @@ pub enum DequantizeError {
         /// Bytes that were left.
         got: usize,
     },
-    /// The type is unknown, or was removed from the format: nothing is known of its blocks.
+    /// The type is unknown, or was removed from the format, so that nothing is known of its blocks; or it is one whose
+    /// blocks come raw only: `C64`, `F4`, `F6_E2M3` and `F6_E3M2` of safetensors.
     NoKernel {
         /// The type of the blocks.
         tensor_type: TensorType,
@@ -421,7 +422,7 @@ impl fmt::Display for DequantizeError {
                 write!(f, "input ends inside a block: one block has {needed} bytes, {got} are left")
             }
             Self::NoKernel { tensor_type } => {
-                write!(f, "{tensor_type} cannot be dequantized: nothing is known of its blocks")
+                write!(f, "{tensor_type} cannot be dequantized: it comes as raw blocks only")
             }
             Self::FamilyOff { tensor_type, feature } => {
                 write!(f, "{tensor_type} needs the feature \"{feature}\" of weightstream to be dequantized")

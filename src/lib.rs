@@ -20,7 +20,8 @@
 //! Where to add
 //! - a value type: `ValueType` and `Scalar` in `value`, an iterator of `Items` in `event`, what the getters make of it in
 //!   `metadata/value`.
-//! - a tensor type: a line of the table in `tensor_type`, a function in `quant`.
+//! - a tensor type: a line of the table in `tensor_type`, a function in `quant`. A dtype of safetensors: a line in
+//!   `safetensors/dtype` instead.
 //! - a limit: `options` (its `fields` too, for checkpoints), a row of the table in `error`, the check where `gguf` reads the number.
 //! - a source of bytes: an implementation of [`io::ReadAt`], for `async` code of `io::asynch::ReadAt`; or a loop around `decode`
 //!   outside of this crate, where a source that can seek may jump over [`Decoder::skippable`] bytes and say so with

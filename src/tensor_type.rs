@@ -70,7 +70,7 @@ pub(crate) use tensor_types;
 ///
 /// Any id can be carried, known or not: what is known about it is asked with [`name`](Self::name),
 /// [`block_elements`](Self::block_elements) and [`block_bytes`](Self::block_bytes). Ids below `0x1_0000` are
-/// ggml's; those from there on are kept for other formats.
+/// ggml's; those from there on are this library's own, for types of other formats, and never change.
 ///
 /// ```
 /// use weightstream::TensorType;
@@ -122,7 +122,7 @@ const ELEMENTS_SHIFT: u32 = 12;
 const BYTES_MASK: u16 = (1 << ELEMENTS_SHIFT) - 1;
 
 /// What [`TensorType::block`] says of a block of that size. Where it cannot, nothing is compiled.
-const fn pack(elements: u16, bytes: u16) -> u16 {
+pub(crate) const fn pack(elements: u16, bytes: u16) -> u16 {
     assert!(elements.is_power_of_two() && bytes <= BYTES_MASK, "a block is of another kind");
     let mut packed = bytes;
     let mut left = elements;
@@ -152,7 +152,8 @@ macro_rules! sizes {
                 pub const $removed_name: Self = Self($removed_id);
             )*
 
-            /// Every type that has a size, by rising id.
+            /// Every type of ggml that has a size, by rising id. Those of safetensors, some of which are the same, are in
+            /// `DTYPES`, with the feature `safetensors`.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The type's name, also of one that was removed; `None` if the id is unknown.
@@ -162,6 +163,9 @@ macro_rules! sizes {
                 match self {
                     $(Self::$name => Some(stringify!($name)),)*
                     $(Self::$removed_name => Some(stringify!($removed_name)),)*
+                    #[cfg(feature = "safetensors")]
+                    _ => self.dtype_name(),
+                    #[cfg(not(feature = "safetensors"))]
                     _ => None,
                 }
             }
@@ -198,16 +202,23 @@ macro_rules! sizes {
             const fn block(self) -> u16 {
                 match self {
                     $(Self::$name => const { pack($elements, $bytes) },)*
+                    #[cfg(feature = "safetensors")]
+                    _ => self.dtype_block(),
+                    #[cfg(not(feature = "safetensors"))]
                     _ => 0,
                 }
             }
 
-            /// The family; `None` if the type was removed or is unknown.
+            /// The family; `None` if the type was removed, is unknown, or comes as raw blocks only. A type has a family
+            /// if and only if it has a dequantizer, which may be turned off.
             ///
             /// Never panics.
             pub const fn family(self) -> Option<Family> {
                 match self {
                     $(Self::$name => Some(Family::$family),)*
+                    #[cfg(feature = "safetensors")]
+                    _ => self.dtype_family(),
+                    #[cfg(not(feature = "safetensors"))]
                     _ => None,
                 }
             }

@@ -163,7 +163,7 @@ fn errors_read_well() {
         ),
         (
             DequantizeError::NoKernel { tensor_type: TensorType::from_id(77) },
-            "type 77 cannot be dequantized: nothing is known of its blocks",
+            "type 77 cannot be dequantized: it comes as raw blocks only",
         ),
         (
             DequantizeError::FamilyOff { tensor_type, feature: "legacy" },

@@ -142,7 +142,7 @@ impl Report {
         }
         let reason = match error {
             DequantizeError::NoKernel { tensor_type } => {
-                format!("nothing is known of the blocks of {tensor_type}")
+                format!("{tensor_type} comes as raw blocks only")
             }
             DequantizeError::AmbiguousByteOrder { tensor_type } => {
                 format!("{tensor_type} has no settled big-endian layout")

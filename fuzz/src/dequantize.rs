@@ -29,9 +29,9 @@ pub fn dequantize(data: &[u8]) {
     let flags = choices.byte();
     let room = usize::from(u16::from_le_bytes(choices.bytes())) % 1100;
     let chunk = usize::from(choices.byte()) + 1;
-    // Mostly types that there are.
+    // Mostly types that there are; none of safetensors, whose ids begin at 0x1_0000.
     let tensor_type = match flags & 0xf0 {
-        0 => TensorType::from_id(u32::from_le_bytes([id, 0, id & 1, flags >> 3])),
+        0 => TensorType::from_id(u32::from_le_bytes([id, 0, id & 2, flags >> 3])),
         _ => TensorType::ALL[usize::from(id) % TensorType::ALL.len()],
     };
     let order = if flags & 2 == 0 { ByteOrder::Little } else { ByteOrder::Big };

@@ -73,6 +73,11 @@ impl Machine {
     pub(super) fn tensor_type(&mut self, input: &mut &[u8]) -> Result<Progress, Failed> {
         let Some((id, offset)) = self.read_id(input)? else { return Ok(Progress::Wait) };
         let tensor_type = TensorType::from_id(id);
+        // What has a size under such an id is a type of another format.
+        #[cfg(feature = "safetensors")]
+        if tensor_type.dtype_block() != 0 {
+            return Err(self.fail(Fault::unknown_tensor_type(u64::from(id)), offset));
+        }
         self.stream.tensor.tensor_type = tensor_type;
         self.stream.tensor.bytes = match (tensor_type.block_elements(), tensor_type.block_bytes()) {
             (Some(elements), Some(bytes)) => self.tensor_bytes(elements, bytes)?,

@@ -16,6 +16,8 @@ mod plain;
 mod range;
 mod unpack;
 
+#[cfg(feature = "safetensors")]
+mod dtype;
 #[cfg(feature = "fp4")]
 mod fp4;
 #[cfg(feature = "iq")]
@@ -31,6 +33,8 @@ mod ternary;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "safetensors")]
+pub use dtype::{bool, f8_e4m3, f8_e4m3fnuz, f8_e5m2, f8_e5m2fnuz, f8_e8m0, u8, u16, u32, u64};
 #[cfg(feature = "fp4")]
 pub use fp4::{mxfp4, nvfp4};
 #[cfg(feature = "iq")]
@@ -114,12 +118,33 @@ macro_rules! dispatch {
         fn dispatch(job: Job<'_, '_>) -> Result<usize, DequantizeError> {
             match job.tensor_type {
                 $(TensorType::$name => run!(job $family $elements $bytes $big_endian $($kernel)::+),)*
+                #[cfg(feature = "safetensors")]
+                _ => dispatch_dtype(job),
+                #[cfg(not(feature = "safetensors"))]
                 tensor_type => Err(DequantizeError::NoKernel { tensor_type }),
             }
         }
     };
 }
 tensor_types!(dispatch);
+
+#[cfg(feature = "safetensors")]
+macro_rules! dispatch_dtypes {
+    (
+        $($(#[$doc:meta])* $id:literal $name:ident $elements:tt $bytes:literal $family:ident
+            $big_endian:tt $($kernel:ident)::+;)*
+        shared: $($shared:ident)*
+    ) => {
+        fn dispatch_dtype(job: Job<'_, '_>) -> Result<usize, DequantizeError> {
+            match job.tensor_type {
+                $(TensorType::$name => run!(job $family $elements $bytes $big_endian $($kernel)::+),)*
+                tensor_type => Err(DequantizeError::NoKernel { tensor_type }),
+            }
+        }
+    };
+}
+#[cfg(feature = "safetensors")]
+crate::safetensors::dtype::dtypes!(dispatch_dtypes);
 
 /// Writes as many whole blocks as `src` and `out` hold, moves `src` behind them, returns the elements written.
 ///

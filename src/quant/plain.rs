@@ -5,7 +5,7 @@
 
 /// Writes one value an element, as far as both slices go.
 #[inline(always)]
-fn convert<const BYTES: usize>(
+pub(super) fn convert<const BYTES: usize>(
     elements: &[[u8; BYTES]],
     out: &mut [f32],
     value: impl Fn([u8; BYTES]) -> f32,
