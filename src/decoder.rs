@@ -392,6 +392,10 @@ where
         self.end()
     }
 
+    fn directory(&self) -> Directory<'_> {
+        self.directory()
+    }
+
     fn context(&self) -> Context<'_> {
         self.context()
     }

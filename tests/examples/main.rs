@@ -18,6 +18,8 @@ mod inspect;
 mod inspect_summary;
 mod promises;
 mod run;
+mod safetensors;
+mod safetensors_index;
 mod server;
 mod shards;
 #[path = "../support/mod.rs"]
