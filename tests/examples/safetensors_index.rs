@@ -142,11 +142,11 @@ fn a_tensor_stands_in_one_file_only() {
     );
     // Twice in one file is told by the decoder, with its offset.
     fs::write(&file, shard(&[("two", 3), ("two", 3)])).unwrap();
-    let line = refused(&index);
-    assert!(
-        line.starts_with(&format!("{file}: offset ")) && line.contains("has the name of tensor 0"),
-        "{line}"
-    );
+    for name in ["inspect", "check"] {
+        let line = run(name, &[&index]).bad();
+        assert!(line.starts_with(&format!("{name}: {file}: offset ")), "{line}");
+        assert!(line.contains("the tensor has the name of tensor 0 (tensor \"two\")"), "{line}");
+    }
     // And in the index itself.
     let text = r#"{"weight_map": {"embed": "m-1.safetensors", "one": "m-2.safetensors", "embed": "m-1.safetensors"}}"#;
     fs::write(&index, text).unwrap();
