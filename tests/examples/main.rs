@@ -14,6 +14,7 @@
 mod check;
 mod http;
 mod http_faults;
+mod http_safetensors;
 mod inspect;
 mod inspect_summary;
 mod promises;

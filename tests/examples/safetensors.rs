@@ -280,6 +280,7 @@ fn what_is_neither_is_told() {
         assert!(found.out.is_empty(), "{found:?}");
         assert_eq!(found.bad(), format!("{name}: {png}: offset 0: this is neither GGUF nor safetensors\n"));
     }
+    assert!(run_on("check", &["-"], b"A letter to you").bad().contains("neither GGUF nor safetensors"));
     assert!(run("check", &[&file("empty.bin", b"")]).bad().contains("neither GGUF nor safetensors"));
 }
 
