@@ -14,7 +14,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for (name, bytes) in good_files() {
         files.push((format!("{name} cut"), bytes[..bytes.len() - 1].to_vec()));
-        files.push((format!("{name} and more"), [&bytes[..], &[b' ']].concat()));
+        files.push((format!("{name} and more"), [&bytes[..], b" "].concat()));
         files.push((format!("{name} and much more"), [&bytes[..], &[0; 3000]].concat()));
         files.push((name.to_owned(), bytes));
     }
