@@ -8,21 +8,25 @@
 //!                │               └ event: a token, its slices lent    └ quant: a file a family
 //!                │ gguf/machine  order of the file: plain integers, no bytes; it says tokens (`token`)
 //!                │ gguf/record   shape of its fields: nom parsers, no state
+//!                │ safetensors/machine, json, describe: the same for the other format
+//!                │ stream        what both machines have: position, name and tensor in hand, data, error
 //!                │ carry         the few bytes of a field that a chunk edge cut
 //!                └ data_section  from recorded tensor to recorded tensor, in whole blocks; one that a chunk edge cut
 //!                                is put together in the decoder's scratch
 //! ```
 //!
-//! By name: `Decoder::decode`, `Machine::step` (which calls `Carry::read`, later `DataSection::blocks`), `Decoder::event`,
-//! `Blocks::dequantize`, `quant::dequantize`, the function of the type. The readers of [`io`] do the first three in two calls
-//! (`decode`: `Steps::step` and `lend`).
+//! By name: `Decoder::decode`, `Machine::step` (a format's `step_head`, which calls `Carry::read`; from the data on
+//! `Stream::step`, which calls `DataSection::blocks`), `Decoder::event`, `Blocks::dequantize`, `quant::dequantize`, the function
+//! of the type. The readers of [`io`] do the first three in two calls (`decode`: `Steps::step` and `lend`).
 //!
 //! Where to add
 //! - a value type: `ValueType` and `Scalar` in `value`, an iterator of `Items` in `event`, what the getters make of it in
 //!   `metadata/value`.
 //! - a tensor type: a line of the table in `tensor_type`, a function in `quant`. A dtype of safetensors: a line in
 //!   `safetensors/dtype` instead.
-//! - a limit: `options` (its `fields` too, for checkpoints), a row of the table in `error`, the check where `gguf` reads the number.
+//! - a format: a machine of its own (`machine` says what is asked of one), a name in `token::Format`, a rule in `detect`.
+//! - a limit: `options` (its `fields` too, for checkpoints), a row of the table in `error`, the check where the format's machine
+//!   reads the number.
 //! - a source of bytes: an implementation of [`io::ReadAt`], for `async` code of `io::asynch::ReadAt`; or a loop around `decode`
 //!   outside of this crate, where a source that can seek may jump over [`Decoder::skippable`] bytes and say so with
 //!   [`Decoder::advance`].
@@ -30,7 +34,8 @@
 //!   `shards/error`.
 //! - a board, a program for it: `examples/firmware`. A budget of flash: `tools/flash_sizes.py`.
 //!
-//! - [`Decoder`] takes the bytes and tells [`Event`]s, whose order is a grammar: see [`Event`].
+//! - [`Decoder`] takes the bytes of a GGUF file, `safetensors::Decoder` those of the other format. Both tell [`Event`]s, whose
+//!   order is a grammar: see [`Event`]. [`detect`] knows which one a file needs.
 //! - [`io`] brings the bytes from streams, files, flash and slices, and reads rows.
 //! - [`TensorSlot`] and [`Directory`] record where tensors lie, to read rows of them later.
 //! - [`Options`] set limits, and what may be looser than ggml's rules.

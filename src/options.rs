@@ -102,7 +102,7 @@ impl Options {
         }
     }
 
-    /// Most bytes of a key or a tensor name. Default 65,535.
+    /// Most bytes of a key or a tensor name. Default 65,535. In safetensors, `__metadata__` counts as a name.
     #[must_use]
     pub const fn name_bytes(mut self, bytes: u32) -> Self {
         self.name_bytes = bytes;

@@ -168,7 +168,8 @@ impl Machine {
     ) -> Result<Progress, Failed> {
         // A character that was told out of it.
         self.stream.carry.clear();
-        let most = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(input.len());
+        let most = self.remaining.min(self.text_room());
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(input.len());
         let text = input.get(..most).unwrap_or_default();
         let mut rest = text;
         let lexeme = self.json.next(&mut rest);
@@ -180,7 +181,9 @@ impl Machine {
                 let taken = text.get(..taken).unwrap_or_default();
                 self.accept(lexeme, taken, scratch)
             }
-            Ok(None) if self.remaining > 0 => Ok(Progress::Wait),
+            Ok(None) if self.remaining > 0 => {
+                Ok(if input.is_empty() { Progress::Wait } else { Progress::On })
+            }
             Ok(None) if self.json.is_done() => self.data_start(slots),
             Ok(None) => Err(self.fail(Fault::header_unclosed(), self.position())),
             Err(fault) => Err(self.fail(fault, self.position())),
@@ -199,7 +202,7 @@ impl Machine {
             (Place::Name, Lexeme::StringEnd) => self.end_name(scratch),
             (Place::Metadata, Lexeme::ObjectStart) => Ok(self.go(Place::Keys)),
             (Place::Metadata, Lexeme::Null) => Ok(self.go(Place::Entries)),
-            (Place::Metadata, _) => Err(self.fail(Fault::metadata_not_object(), offset)),
+            (Place::Metadata, _) => Err(self.fail_metadata(Fault::metadata_not_object(), offset)),
             (Place::Keys, Lexeme::StringStart) => self.begin_key(offset),
             (Place::Keys, _) => Ok(self.go(Place::Entries)),
             (Place::Key, Lexeme::StringEnd) => Ok(self.go(Place::Value)),
@@ -255,11 +258,12 @@ impl Machine {
             return self.begin_tensor();
         }
         if self.has_metadata {
-            return Err(self.fail(Fault::duplicate_metadata(), self.stream.body));
+            return Err(self.fail_metadata(Fault::duplicate_metadata(), self.stream.body));
         }
         self.has_metadata = true;
         // It is nobody's name.
         self.stream.name = NameReader::new();
+        self.stream.index = self.entries;
         Ok(self.go(Place::Metadata))
     }
 
@@ -281,6 +285,20 @@ impl Machine {
         Progress::Say(Token::Key(ValueType::String))
     }
 
+    fn text_limit(&self) -> u64 {
+        limit_or(self.stream.options.string_bytes, u64::MAX)
+    }
+
+    /// Bytes to read at once: of a text no more than it may have, so that what comes before the first one too many is told,
+    /// however the text is cut; but one, which may be its end.
+    fn text_room(&self) -> u64 {
+        if self.place == Place::Text {
+            self.text_limit().saturating_sub(self.text_bytes).max(1)
+        } else {
+            u64::MAX
+        }
+    }
+
     fn text(&mut self, lexeme: Lexeme) -> Result<Progress, Failed> {
         let (part, bytes) = match lexeme {
             Lexeme::Plain(bytes) => (Lent::Chunk(bytes), bytes),
@@ -296,7 +314,7 @@ impl Machine {
         if last {
             self.place = Place::Keys;
         }
-        let (start, limit) = (self.text_bytes, limit_or(self.stream.options.string_bytes, u64::MAX));
+        let (start, limit) = (self.text_bytes, self.text_limit());
         self.text_bytes = start.saturating_add(as_u64(bytes));
         if self.text_bytes > limit {
             // However the text was cut, its first byte too many is the one that is told.
@@ -328,6 +346,11 @@ impl Machine {
     #[inline(never)]
     pub(super) fn fail(&mut self, fault: Fault, offset: u64) -> Failed {
         self.stream.fail(fault, offset, self.section_in_head())
+    }
+
+    /// Ends the stream with an error in the metadata as a whole, not in one entry.
+    fn fail_metadata(&mut self, fault: Fault, offset: u64) -> Failed {
+        self.stream.end_with(Error::new(fault, offset, Section::Metadata, None))
     }
 
     fn section_in_head(&self) -> Section {

@@ -24,8 +24,8 @@ struct Open {
     left: u64,
 }
 
-/// A text that is open: bytes come, and bytes in all.
-type Text = (u64, u64);
+/// A text that is open: bytes come, and bytes in all where they are known.
+type Text = (u64, Option<u64>);
 
 #[derive(Clone, Debug)]
 struct Described {
@@ -39,8 +39,9 @@ struct Described {
 #[derive(Clone, Debug)]
 pub struct Grammar {
     next: Next,
-    entries_left: u64,
-    tensors_left: u64,
+    /// `None` where the format does not tell: then entries and tensors may come in any order.
+    entries_left: Option<u64>,
+    tensors_left: Option<u64>,
     any_tensor: bool,
     value_type: ValueType,
     open: Vec<Open>,
@@ -56,8 +57,8 @@ impl Grammar {
     pub fn new() -> Self {
         Self {
             next: Next::Header,
-            entries_left: 0,
-            tensors_left: 0,
+            entries_left: None,
+            tensors_left: None,
             any_tensor: false,
             value_type: ValueType::U8,
             open: Vec::new(),
@@ -89,19 +90,23 @@ impl Grammar {
         }
         match (&self.next, event) {
             (Next::Header, Event::Header(header)) => {
-                self.entries_left = header.entry_count.expect("GGUF tells it");
-                self.tensors_left = header.tensor_count.expect("GGUF tells it");
+                self.entries_left = header.entry_count;
+                self.tensors_left = header.tensor_count;
                 self.next = Next::Item;
             }
             (Next::Item, Event::Key { value_type, .. }) => {
-                assert!(!self.any_tensor, "an entry after a tensor");
-                self.entries_left = self.entries_left.checked_sub(1).expect("more entries than claimed");
+                if let Some(left) = &mut self.entries_left {
+                    assert!(!self.any_tensor, "an entry after a tensor");
+                    *left = left.checked_sub(1).expect("more entries than claimed");
+                }
                 self.value_type = *value_type;
                 self.next = Next::Value;
             }
             (Next::Item, Event::Tensor { info, .. }) => {
-                assert_eq!(self.entries_left, 0, "a tensor before the last entry");
-                self.tensors_left = self.tensors_left.checked_sub(1).expect("more tensors than claimed");
+                assert_eq!(self.entries_left.unwrap_or(0), 0, "a tensor before the last entry");
+                if let Some(left) = &mut self.tensors_left {
+                    *left = left.checked_sub(1).expect("more tensors than claimed");
+                }
                 self.any_tensor = true;
                 let described = Described {
                     bytes: info.byte_len(),
@@ -115,7 +120,7 @@ impl Grammar {
             }
             (Next::Item, Event::DataStart(start)) => {
                 assert_eq!(
-                    (self.entries_left, self.tensors_left),
+                    (self.entries_left.unwrap_or(0), self.tensors_left.unwrap_or(0)),
                     (0, 0),
                     "data before the last description"
                 );
@@ -177,13 +182,17 @@ impl Grammar {
             }
             Event::Text { part, start, total, last } => {
                 assert_eq!(expected, ValueType::String);
-                let total = total.expect("GGUF tells it");
-                let (come, of) = self.text.unwrap_or((0, total));
-                assert_eq!((*start, total), (come, of), "a text has a hole");
-                assert!(!part.is_empty() || total == 0, "an empty piece of a text");
+                let (come, of) = self.text.unwrap_or((0, *total));
+                assert_eq!((*start, *total), (come, of), "a text has a hole");
                 let come = come + part.len() as u64;
-                assert_eq!(*last, come == total, "the last piece is not marked, or another one is");
-                self.text = Some((come, total));
+                match total {
+                    Some(total) => {
+                        assert!(!part.is_empty() || *total == 0, "an empty piece of a text");
+                        assert_eq!(*last, come == *total, "the last piece is not marked, or another one is");
+                    }
+                    None => assert!(!part.is_empty() || *last, "an empty piece of a text"),
+                }
+                self.text = Some((come, *total));
                 if *last {
                     self.text = None;
                     self.element_done(1);

@@ -20,4 +20,5 @@ pub mod grammar;
 pub mod random;
 pub mod record;
 pub mod rounding;
+pub mod safetensors_writer;
 pub mod samples;

@@ -1,8 +1,9 @@
 //! Runs a decoder over pieces of a file and notes what it tells, in a form that does not depend on the pieces.
 
+use weightstream::io::Decode;
 use weightstream::{
     DataStart, Decoder, Error, Event, Header, Layout, Name, Options, Scalar, TensorInfo, TensorSlot,
-    TensorType, UnknownTypes, ValueType,
+    TensorType, UnknownTypes, ValueType, safetensors,
 };
 
 /// More slots than any sample has tensors.
@@ -14,6 +15,23 @@ pub type Full = Decoder<[TensorSlot; SLOTS]>;
 /// A decoder that records every tensor.
 pub fn full(options: Options) -> Full {
     Decoder::with_options([TensorSlot::EMPTY; SLOTS], options)
+}
+
+/// A decoder of either format.
+pub trait Records: Decode {
+    fn decode<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error>;
+}
+
+impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const S: usize> Records for Decoder<D, S> {
+    fn decode<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        self.decode(input)
+    }
+}
+
+impl<D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>, const S: usize> Records for safetensors::Decoder<D, S> {
+    fn decode<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        self.decode(input)
+    }
 }
 
 /// Takes any order of tensors, and unknown types.
@@ -150,23 +168,17 @@ impl Recording {
     }
 
     /// Pushes one piece, and notes all it gives. Whether to go on.
-    pub fn push<D, const S: usize>(&mut self, decoder: &mut Decoder<D, S>, piece: &[u8]) -> bool
-    where
-        D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
-    {
+    pub fn push<C: Records>(&mut self, decoder: &mut C, piece: &[u8]) -> bool {
         self.push_and(decoder, piece, |_, _| {})
     }
 
     /// The same; `then` is called after each event, and may skip.
-    pub fn push_and<D, const S: usize>(
+    pub fn push_and<C: Records>(
         &mut self,
-        decoder: &mut Decoder<D, S>,
+        decoder: &mut C,
         piece: &[u8],
-        mut then: impl FnMut(&mut Decoder<D, S>, &Seen),
-    ) -> bool
-    where
-        D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
-    {
+        mut then: impl FnMut(&mut C, &Seen),
+    ) -> bool {
         let mut input = piece;
         loop {
             let before = decoder.position();
@@ -190,10 +202,7 @@ impl Recording {
     }
 
     /// No more bytes come.
-    pub fn close<D, const S: usize>(mut self, decoder: &Decoder<D, S>) -> Self
-    where
-        D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
-    {
+    pub fn close<C: Records>(mut self, decoder: &C) -> Self {
         let verdict = decoder.finish();
         match self.result {
             Ok(()) => (self.result, self.position) = (verdict, Some(decoder.position())),
@@ -208,7 +217,9 @@ fn merge(last: &mut Seen, event: &Seen) -> bool {
     match (last, event) {
         (Seen::Text { bytes, total, last: done @ false }, Seen::Text { bytes: more, total: same, last }) => {
             assert_eq!(total, same);
-            assert!(!more.is_empty(), "an empty piece of a string that has bytes");
+            // Where the length is not known beforehand, the end may come alone.
+            let end_alone = total.is_none() && *last;
+            assert!(!more.is_empty() || end_alone, "an empty piece of a string that has bytes");
             bytes.extend(more);
             *done = *last;
             true
@@ -240,13 +251,7 @@ pub fn elements(tensor_type: TensorType, bytes: &[u8]) -> u64 {
 }
 
 /// Runs a decoder over pieces to the end.
-pub fn run<'b, D, const S: usize>(
-    decoder: &mut Decoder<D, S>,
-    pieces: impl IntoIterator<Item = &'b [u8]>,
-) -> Recording
-where
-    D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
-{
+pub fn run<'b, C: Records>(decoder: &mut C, pieces: impl IntoIterator<Item = &'b [u8]>) -> Recording {
     let mut recording = Recording::new();
     for piece in pieces {
         if !recording.push(decoder, piece) {
