@@ -1,5 +1,5 @@
-//! Reads a GGUF or safetensors model on a web server by requests for ranges, and tells how few of its bytes it took: the header, or what
-//! of it cannot be jumped over, and the rows that are wanted.
+//! Reads a GGUF or safetensors model on a web server by requests for ranges, and tells how few of its bytes it took: the
+//! header, or what of it cannot be jumped over, and the rows that are wanted.
 //!
 //! ```sh
 //! cargo run --release --example http -- http://127.0.0.1:8000/model.gguf
@@ -48,16 +48,16 @@ use support::values::Selection;
 const USAGE: &str = "\
 Usage: http URL [--tensor NAME [--rows A..B] [--format text|f32|npy]] [--max-header BYTES] [--timeout SECONDS]
 
-Reads a GGUF or safetensors model on a web server. Prints what tensors it has, or the values of one, and on standard error how many
-bytes it fetched for that.
+Reads a GGUF or safetensors model on a web server. Prints what tensors it has, or the values of one, and on standard
+error how many bytes it fetched for that.
 
-  --tensor NAME      print the values of this tensor
-  --rows A..B        only rows A to B, B not among them; A.. and ..B are fine too. Rows are counted from 0 over all outer
-                     dimensions
-  --format FORM      text: for people (default); f32: raw little-endian values; npy: for numpy
-  --max-header BYTES read a safetensors header of up to so many bytes (default 100000000)
-  --timeout SECONDS  give a silent server up after so long (default 30)
-  --help             print this text
+  --tensor NAME       print the values of this tensor
+  --rows A..B         only rows A to B, B not among them; A.. and ..B are fine too. Rows are counted from 0 over all outer
+                      dimensions
+  --format FORM       text: for people (default); f32: raw little-endian values; npy: for numpy
+  --max-header BYTES  read a safetensors header of up to so many bytes (default 100000000)
+  --timeout SECONDS   give a silent server up after so long (default 30)
+  --help              print this text
 
 A proxy is taken from the environment: ALL_PROXY, HTTPS_PROXY or HTTP_PROXY, and NO_PROXY.
 ";

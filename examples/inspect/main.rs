@@ -1,5 +1,5 @@
-//! Shows what is in a GGUF or safetensors file: header, metadata, tensors. The tensors' data are not read where the file can be sought
-//! in, and never kept.
+//! Shows what is in a GGUF or safetensors file: header, metadata, tensors. The tensors' data are not read where the file
+//! can be sought in, and never kept.
 //!
 //! ```sh
 //! cargo run --release --example inspect                 # a small model that is part of the program

@@ -1,5 +1,5 @@
-//! Writes one tensor of a GGUF or safetensors file, or some of its rows, to standard output. Reads the file's header and those rows,
-//! nothing else; memory holds a few kilobytes of them at a time.
+//! Writes one tensor of a GGUF or safetensors file, or some of its rows, to standard output. Reads the file's header and
+//! those rows, nothing else; memory holds a few kilobytes of them at a time.
 //!
 //! ```sh
 //! cargo run --release --example weights -- model.gguf token_embd.weight --rows 0..4

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::run::{SHARED, file, list, run, run_on};
+use crate::run::{SHARED, command, file, finish, list, run, run_on};
 
 pub(crate) const SAMPLE: &str = "examples/data/sample.safetensors";
 const FOLDER: &str = "tests/data/safetensors";
@@ -204,7 +204,10 @@ fn check_prints_checksums_of_safetensors() {
         // From a pipe, and as a table.
         let bytes = fs::read(&path).unwrap();
         assert_eq!(found, run_on("check", &["--crc", "-"], &bytes).text());
-        assert!(run("check", &[&path]).text().starts_with(&format!("{path} (safetensors)\n")));
+        let text = run("check", &[&path]).text();
+        assert!(text.starts_with(&format!("{path} (safetensors)\n")), "{text}");
+        // Whatever lies where, ggml reads no such file anyway.
+        assert!(!text.contains("ggml"), "{text}");
     }
 }
 
@@ -338,6 +341,25 @@ fn tables_hold_the_tensors_of_safetensors() {
     assert!(c.lines().any(|line| line == expected), "{c}");
     // The number is not in the file.
     assert!(!c.contains("as in the file"), "{c}");
+}
+
+#[test]
+fn tables_of_safetensors_keep_to_the_width_of_the_terminal() {
+    let long = "blk.".repeat(30);
+    let header = format!(
+        r#"{{"__metadata__":{{"{long}":"{long}"}},"{long}":{{"dtype":"F8_E4M3FNUZ","shape":[1,1,1,1,1,1,1,2],"data_offsets":[0,2]}}}}"#
+    );
+    let path = file("wide.safetensors", &written(&header, &[1, 2]));
+    for columns in [80, 100, 140] {
+        for args in [["inspect", &path], ["check", &path], ["inspect", SAMPLE], ["check", SAMPLE]] {
+            let text = finish(command(args[0], &args[1..]).env("COLUMNS", columns.to_string()), None).text();
+            // A sentence, whose file may have any name.
+            let lines =
+                text.lines().filter(|line| !line.contains("whole; ") && !line.ends_with(" (safetensors)"));
+            let widest = lines.map(unicode_width::UnicodeWidthStr::width).max();
+            assert!(widest.unwrap() <= columns, "{columns} columns:\n{text}");
+        }
+    }
 }
 
 /// `WEIGHTSTREAM_SAFETENSORS` names all-MiniLM-L6-v2; `tools/models.sh` fetches it.
