@@ -70,6 +70,7 @@ impl Carry {
     }
 
     /// Consumes `n` bytes of `input`, or all there are.
+    #[cfg_attr(target_pointer_width = "32", inline(never))] // Flash is saved where it is short.
     pub(crate) fn take<'i>(&mut self, input: &mut &'i [u8], n: usize) -> &'i [u8] {
         let (taken, rest) = input.split_at_checked(n).unwrap_or((input, &[]));
         *input = rest;

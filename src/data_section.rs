@@ -188,17 +188,12 @@ impl DataSection {
 
     /// All descriptions have been read: checks what was recorded, and puts it in the order of the data.
     pub(crate) fn begin(&mut self, plan: &Plan, slots: &mut [TensorSlot]) -> Result<(), Error> {
-        let fault = |kind, index: u32| Error::new(kind, plan.descriptions_end, Section::Tensors, Some(index));
         self.descriptions_end = plan.descriptions_end;
         self.start = plan.start;
         let slots = self.recorded_mut(slots).unwrap_or_default();
-        refuse_duplicates(slots).map_err(|(kind, index)| fault(kind, index))?;
-        if plan.any_order {
-            refuse_unknown_lengths(slots, plan.tensors).map_err(|(kind, index)| fault(kind, index))?;
-        }
-        self.find_end(plan.input_bytes).map_err(|(kind, index)| fault(kind, index))?;
-        place(slots, self.start, self.end);
-        refuse_overlaps(slots).map_err(|(kind, index)| fault(kind, index))?;
+        self.put_in_order(plan, slots).map_err(|(fault, index)| {
+            Error::new(fault, plan.descriptions_end, Section::Tensors, Some(index))
+        })?;
         #[cfg(feature = "safetensors")]
         if let Some(bytes) = plan.covered {
             self.refuse_uncovered(bytes, plan, slots)?;
@@ -207,6 +202,16 @@ impl DataSection {
             Some(bytes) if bytes < self.end => Err(self.shortfall(bytes, slots)),
             _ => Ok(()),
         }
+    }
+
+    fn put_in_order(&mut self, plan: &Plan, slots: &mut [TensorSlot]) -> Result<(), Refused> {
+        refuse_duplicates(slots)?;
+        if plan.any_order {
+            refuse_unknown_lengths(slots, plan.tensors)?;
+        }
+        self.find_end(plan.input_bytes)?;
+        place(slots, self.start, self.end);
+        refuse_overlaps(slots)
     }
 
     /// Refuses bytes that belong to no tensor or to two, or that follow the last one. Only with all tensors in slots is the
@@ -267,25 +272,26 @@ impl DataSection {
 
     /// What is missing in an input that ends at `position`, before the data do.
     pub(crate) fn shortfall(&self, position: u64, slots: &[TensorSlot]) -> Error {
-        let error = |index: Option<u32>, start: u64, end: u64| {
-            let (needed, got) = (end.saturating_sub(start), position.saturating_sub(start));
-            Error::new(Fault::truncated(needed, got), start, Section::Data, index)
-        };
         if position < self.start {
             // An input said to be shorter than its descriptions is cut where it was said to end.
-            return error(None, self.descriptions_end.min(position), self.start);
+            return cut_short(position, None, self.descriptions_end.min(position), self.start);
         }
         let is_cut =
             |slot: &&TensorSlot| slot.end() > position && slot.byte_len().is_some_and(|bytes| bytes > 0);
         if let Some(slot) = self.recorded(slots).iter().find(is_cut) {
-            return error(Some(slot.index()), slot.offset(), slot.end());
+            return cut_short(position, Some(slot.index()), slot.offset(), slot.end());
         }
         // The last tensor, which was not recorded; or padding before one of unknown length.
         let last_end = self.start.saturating_add(self.last_end);
         if position < last_end {
-            return error(Some(self.last_tensor), self.start.saturating_add(self.last_start), last_end);
+            return cut_short(
+                position,
+                Some(self.last_tensor),
+                self.start.saturating_add(self.last_start),
+                last_end,
+            );
         }
-        error(None, last_end, self.least_end())
+        cut_short(position, None, last_end, self.least_end())
     }
 
     /// Bytes between `position` and the next thing somebody will ask for.
@@ -408,6 +414,13 @@ impl DataSection {
         self.element = 0;
         self.partial = 0;
     }
+}
+
+/// What ends at `position` should reach from `start` to `end`.
+#[inline(never)] // It is made in four places.
+fn cut_short(position: u64, tensor: Option<u32>, start: u64, end: u64) -> Error {
+    let (needed, got) = (end.saturating_sub(start), position.saturating_sub(start));
+    Error::new(Fault::truncated(needed, got), start, Section::Data, tensor)
 }
 
 /// Whether a block of that tensor fits in the scratch, should it be cut.

@@ -1,5 +1,6 @@
 //! What a shell that brings the bytes may ask of a decoder, of whichever format.
 
+use crate::directory::Directory;
 use crate::error::{AdvanceError, Error};
 use crate::event::{Context, Event};
 use crate::token::Token;
@@ -34,6 +35,8 @@ pub trait Decode: Steps {
     fn wanted(&self, room: u64) -> u64;
     /// See [`Decoder::end`](crate::Decoder::end). Never panics.
     fn end(&self) -> Option<u64>;
+    /// See [`Decoder::directory`](crate::Decoder::directory). Never panics.
+    fn directory(&self) -> Directory<'_>;
     /// See [`Decoder::context`](crate::Decoder::context). Never panics.
     fn context(&self) -> Context<'_>;
 }

@@ -393,6 +393,10 @@ where
         self.end()
     }
 
+    fn directory(&self) -> Directory<'_> {
+        self.directory()
+    }
+
     fn context(&self) -> Context<'_> {
         self.context()
     }

@@ -1,6 +1,6 @@
 //! Guides: what you may want to do, the code for it, and the result. Each is a program that `cargo test` runs.
 //!
-//! - What a file holds: [`read`], [`sizes`], [`weights`]; what is wrong with it: [`errors`].
+//! - What a file holds: [`read`], [`sizes`], [`weights`], `safetensors`; what is wrong with it: [`errors`].
 //! - Where the bytes come from: [`socket`], [`flash`], [`sd_card`], [`android`], [`embassy`],
 //!   [`own_source`].
 //! - How to go on after power was lost: [`reboot`].
@@ -15,6 +15,11 @@ pub mod sizes {
 
 pub mod weights {
     #![doc = include_str!("../docs/guide/weights.md")]
+}
+
+#[cfg(feature = "safetensors")]
+pub mod safetensors {
+    #![doc = include_str!("../docs/guide/safetensors.md")]
 }
 
 pub mod errors {

@@ -8,28 +8,38 @@
 //!                │               └ event: a token, its slices lent    └ quant: a file a family
 //!                │ gguf/machine  order of the file: plain integers, no bytes; it says tokens (`token`)
 //!                │ gguf/record   shape of its fields: nom parsers, no state
+//!                │ safetensors/  json: tokens of the header; machine: what they mean; describe: the fields of a tensor, its rules
+//!                │ stream        what both machines have: position, name and tensor in hand, data, error
 //!                │ carry         the few bytes of a field that a chunk edge cut
 //!                └ data_section  from recorded tensor to recorded tensor, in whole blocks; one that a chunk edge cut
 //!                                is put together in the decoder's scratch
 //! ```
 //!
-//! By name: `Decoder::decode`, `Machine::step` (which calls `Carry::read`, later `DataSection::blocks`), `Decoder::event`,
-//! `Blocks::dequantize`, `quant::dequantize`, the function of the type. The readers of [`io`] do the first three in two calls
-//! (`decode`: `Steps::step` and `lend`).
+//! By name: `Decoder::decode`, `Machine::step` (a format's `step_head`, which calls `Carry::read` in GGUF and `Json::next` in
+//! safetensors; from a tensor told on `Stream::step`, which calls `DataSection::blocks`), `Decoder::event`, `Blocks::dequantize`, `quant::dequantize`, the function
+//! of the type. The readers of [`io`] do the first three in two calls (`decode`: `Steps::step` and `lend`).
 //!
 //! Where to add
 //! - a value type: `ValueType` and `Scalar` in `value`, an iterator of `Items` in `event`, what the getters make of it in
 //!   `metadata/value`.
-//! - a tensor type: a line of the table in `tensor_type`, a function in `quant`.
-//! - a limit: `options` (its `fields` too, for checkpoints), a row of the table in `error`, the check where `gguf` reads the number.
+//! - a tensor type: a line of the table in `tensor_type`, a function in `quant`. A dtype of safetensors: a line of the table in
+//!   `safetensors/dtype`, a function in `quant/dtype`. The tests then ask for golden data and a row of the README.
+//! - a kernel for processors without vector units: beside the one of its type, chosen by `quant::unpack::SCALAR`, and held to
+//!   the same bits by a test. Its instructions have a limit in `examples/firmware/budget.txt`.
+//! - a rule: about one tensor in `gguf/tensors` or `safetensors/describe`, about several in `placement`.
+//! - a format: a machine of its own (`machine` says what is asked of one), a name in `token::Format`, a rule in `detect`.
+//! - a limit: `options` (0 is the default; its `fields` too, and the version in `checkpoint` goes up), a row of the table in `error`, the check where the format's machine
+//!   reads the number.
 //! - a source of bytes: an implementation of [`io::ReadAt`], for `async` code of `io::asynch::ReadAt`; or a loop around `decode`
 //!   outside of this crate, where a source that can seek may jump over [`Decoder::skippable`] bytes and say so with
 //!   [`Decoder::advance`].
 //! - a getter of metadata: `metadata/value`, and by key in `metadata/mod`. A rule about shards: `shards/mod`, its error in
 //!   `shards/error`.
-//! - a board, a program for it: `examples/firmware`. A budget of flash: `tools/flash_sizes.py`.
+//! - a board, a program for it: `examples/firmware`. A budget of flash: `tools/flash_sizes.py`; of
+//!   stack and of instructions: `stack.txt` and `budget.txt` there.
 //!
-//! - [`Decoder`] takes the bytes and tells [`Event`]s, whose order is a grammar: see [`Event`].
+//! - [`Decoder`] takes the bytes of a GGUF file, `safetensors::Decoder` those of the other format. Both tell [`Event`]s, whose
+//!   order is a grammar: see [`Event`]. [`detect`] knows which one a file needs.
 //! - [`io`] brings the bytes from streams, files, flash and slices, and reads rows.
 //! - [`TensorSlot`] and [`Directory`] record where tensors lie, to read rows of them later.
 //! - [`Options`] set limits, and what may be looser than ggml's rules.

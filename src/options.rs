@@ -109,14 +109,15 @@ impl Options {
         self
     }
 
-    /// Deepest nesting of arrays; a plain array is 1 deep. Default 4, which is also the most.
+    /// Deepest nesting of arrays in GGUF; a plain array is 1 deep. Default 4, which is also the most. (A safetensors header may
+    /// be nested 127 deep.)
     #[must_use]
     pub const fn nesting(mut self, depth: u8) -> Self {
         self.nesting = depth;
         self
     }
 
-    /// Largest alignment that a file may give, in bytes. Default 1 MiB. The 32 bytes of a file that gives none are always
+    /// Largest alignment that a GGUF file may give, in bytes. Default 1 MiB. The 32 bytes of a file that gives none are always
     /// allowed.
     #[must_use]
     pub const fn alignment(mut self, bytes: u32) -> Self {
@@ -153,14 +154,14 @@ impl Options {
         self
     }
 
-    /// Most elements of one array. Unbounded by default.
+    /// Most elements of one array in GGUF. Unbounded by default.
     #[must_use]
     pub const fn array_elements(mut self, elements: u64) -> Self {
         self.array_elements = elements;
         self
     }
 
-    /// Most bytes of the header and the metadata together. Unbounded by default.
+    /// Most bytes of the header and the metadata of a GGUF file together. Unbounded by default.
     #[must_use]
     pub const fn metadata_bytes(mut self, bytes: u64) -> Self {
         self.metadata_bytes = bytes;
@@ -200,14 +201,14 @@ impl Options {
         self
     }
 
-    /// How tensors may lie in the data section. Default [`Layout::Contiguous`].
+    /// How tensors may lie in the data section of a GGUF file. Default [`Layout::Contiguous`].
     #[must_use]
     pub const fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
         self
     }
 
-    /// What to do with unknown tensor types. Default [`UnknownTypes::Refuse`].
+    /// What to do with unknown tensor types of GGUF. Default [`UnknownTypes::Refuse`].
     #[must_use]
     pub const fn unknown_types(mut self, policy: UnknownTypes) -> Self {
         self.unknown_types = policy;

@@ -115,6 +115,18 @@ impl Family {
             Self::Fp4 => Some("fp4"),
         }
     }
+
+    /// Whether that feature is on.
+    pub(crate) const fn is_on(self) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Legacy => cfg!(feature = "legacy"),
+            Self::K => cfg!(feature = "k"),
+            Self::Iq => cfg!(feature = "iq"),
+            Self::Ternary => cfg!(feature = "ternary"),
+            Self::Fp4 => cfg!(feature = "fp4"),
+        }
+    }
 }
 
 /// In [`TensorType::block`]: where the bytes end and the power of two begins.
@@ -250,7 +262,7 @@ impl TensorType {
     /// Dequantizes little-endian blocks that lie in memory, such as a model in flash.
     ///
     /// Writes as many whole blocks as `src` and `out` hold, moves `src` behind them and returns the number of
-    /// elements written. Zero means that `src` is empty, nothing else. The values are those of ggml's
+    /// elements written. Zero means that `src` is empty, nothing else. The values of ggml's types are those of its
     /// reference, bit for bit (a NaN may be another NaN).
     ///
     /// Never panics.

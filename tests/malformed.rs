@@ -306,7 +306,9 @@ fn every_code_has_a_case() {
     // `name: Kind { numbers } = "the.code", "message";`
     let rows = ERROR_SOURCE.split_once("\nerror_kinds! {").expect("the table of kinds").1;
     let rows = rows.split_once("\n}").expect("its end").0;
-    let codes = rows.split(" = \"").skip(1).map(|row| row.split('"').next().unwrap());
+    // Those of another format have tests of their own.
+    let rows = rows.split(";\n").filter(|row| !row.contains("@\"safetensors\""));
+    let codes = rows.filter_map(|row| row.split_once(" = \"")?.1.split('"').next());
     let codes: BTreeSet<_> = codes.map(str::to_owned).collect();
     assert!(codes.contains("gguf.bad_magic") && codes.len() > 30, "{codes:?}");
 

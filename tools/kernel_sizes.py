@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints a table of the tensor types with the flash that each kernel takes; with --check FILE, says if FILE's is stale.
+"""Prints a table of the tensor types with the flash that each kernel takes; with --check FILE, says if FILE's is stale, with
+--write FILE, puts it there.
 
 The project .ci/sizes has one symbol a kernel. It is built for thumbv7em-none-eabihf (opt-level s, LTO) and linked once for
 each of them, everything unused left out. A kernel's size is that of all loaded sections of that image but .ARM.exidx, which
@@ -10,8 +11,8 @@ left out, because any firmware has them.
 import re
 import sys
 
-from linked_size import ROOT, build, linked_size
-from size_table import markdown, path_to_check, stale
+from linked_size import ROOT, build, copy_lock, linked_size
+from size_table import arguments, done, markdown
 
 TARGET = "thumbv7em-none-eabihf"
 HEADER = """\
@@ -37,6 +38,7 @@ def size(library, symbol):
 
 def table():
     """The table's lines, each with its cells."""
+    copy_lock()
     library = build(TARGET, "kernels")
     has_unpack = set(re.findall(r"\bunpack_(\w+) \d", (ROOT / ".ci/sizes/src/kernels.rs").read_text()))
     lines = []
@@ -49,13 +51,13 @@ def table():
 
 
 def main():
-    path, lines = path_to_check(__doc__), table()
-    if not path:
-        print(markdown(HEADER, lines))
-    elif wrong := stale(path, HEADER, lines):
+    asked, lines = arguments(__doc__), table()
+    if wrong := done(asked, HEADER, lines):
         sys.exit("\n".join(wrong))
+    if asked.check:
+        print(f"{asked.check}: {len(lines)} types, up to date")
     else:
-        print(f"{path}: {len(lines)} types, up to date")
+        print(markdown(HEADER, lines))
 
 
 if __name__ == "__main__":

@@ -17,13 +17,18 @@ def output(*command, **options):
 def build(target, features):
     """The library of the symbols that these features ask for, for a target."""
     project = ROOT / ".ci/sizes"
-    environment = os.environ | {"CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))}
-    # The versions of the library, and no second list of them to keep.
-    (project / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())
+    # A folder for each target, so that one need not wait for the other.
+    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "sizes", target).absolute()
+    environment = os.environ | {"CARGO_TARGET_DIR": str(folder)}
     cross = ROOT / ".ci/cross"
     subprocess.check_call([cross, target, "build", "--release", "--quiet", "--features", features], cwd=project, env=environment)
     artifacts = output(cross, target, "--artifacts", cwd=project, env=environment)
     return Path(artifacts) / "release/libweightstream_sizes.a"
+
+
+def copy_lock():
+    """Gives the project the versions of the library, so that there is no second list of them to keep."""
+    (ROOT / ".ci/sizes/Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())
 
 
 def linker():

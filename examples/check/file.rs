@@ -2,16 +2,15 @@
 
 use std::ffi::OsStr;
 
-use weightstream::{Blocks, DequantizeError, Event, Layout, Options, TensorType, UnknownTypes};
+use weightstream::{Blocks, DequantizeError, Event, Format, Layout, Options, TensorType, UnknownTypes};
 
 use crate::Form;
 use crate::checksum::Checksum;
 use crate::ggml::Refusals;
 use crate::report::Report;
 use crate::statistics::Statistics;
-use crate::support::directory::GrowingDirectory;
 use crate::support::failure::Failure;
-use crate::support::listen::{HostDecoder, Listener, Next};
+use crate::support::listen::{Listener, Next};
 use crate::support::progress::Progress;
 use crate::support::shards::Shards;
 use crate::support::source::Source;
@@ -21,12 +20,14 @@ use crate::support::tensors::Tensors;
 const VALUES: usize = 16 * 1024;
 
 /// Checks the file, and where it is the first of several, all of them.
-pub(crate) fn check(path: &OsStr, form: Form) -> Result<(), Failure> {
+pub(crate) fn check(path: &OsStr, form: Form, max_header: u32) -> Result<(), Failure> {
     let mut shards = Shards::of(path)?;
+    shards.set_max_header(max_header);
     let size = shards.measure()?;
     let mut check = Check {
         report: Report::new(shards.len(), form),
         progress: Progress::new(size, form == Form::Quiet),
+        format: Format::default(),
         before: 0,
         tensors: Tensors::new(),
         refusals: Refusals::default(),
@@ -49,6 +50,7 @@ pub(crate) fn check(path: &OsStr, form: Form) -> Result<(), Failure> {
 struct Check {
     report: Report,
     progress: Progress,
+    format: Format,
     /// Bytes of the files before the one in hand.
     before: u64,
     tensors: Tensors<Kind>,
@@ -86,22 +88,22 @@ impl Check {
         if let Some(bytes) = source.size() {
             options = options.input_bytes(bytes);
         }
-        let decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
         self.tensors = Tensors::new();
         self.refusals.begin_file();
         let file = source.name().to_owned();
-        source.decode(decoder, &mut Hearing { check: self, shards, file: &file })?;
+        source.decode(options, &mut Hearing { check: self, shards, file: &file })?;
         self.finish_tensor()
     }
 
     fn event(&mut self, event: Event<'_>) -> Result<Next, Failure> {
-        self.refusals.see(&event);
+        if self.format == Format::Gguf {
+            self.refusals.see(&event);
+        }
         match event {
             Event::Tensor { name, info } => self
                 .tensors
                 .push(name, Kind { tensor_type: info.tensor_type(), is_empty: info.byte_len() == Some(0) }),
             Event::Data(blocks) => self.data(blocks)?,
-            Event::End => return Ok(Next::Stop),
             _ => {}
         }
         Ok(Next::Go)
@@ -109,7 +111,7 @@ impl Check {
 
     fn data_start(&mut self, file: &str) -> Result<(), Failure> {
         self.progress.clear();
-        self.report.begin(file, self.tensors.len())?;
+        self.report.begin(file, self.format, self.tensors.len())?;
         // Nothing comes of tensors without data.
         for (index, (name, kind)) in self.tensors.iter().enumerate() {
             if kind.is_empty {
@@ -167,6 +169,9 @@ struct Hearing<'a> {
 impl Listener for Hearing<'_> {
     fn event(&mut self, event: Event<'_>) -> Result<Next, Failure> {
         self.shards.see(&event)?;
+        if let Event::Header(header) = event {
+            self.check.format = header.format;
+        }
         if let Event::DataStart(start) = event {
             // The size of all shards is known better.
             if self.shards.len() == 1 {

@@ -1,11 +1,12 @@
-//! Reads GGUF files to their last byte, dequantizes every tensor, and prints what the values are like: enough to see a
-//! broken download, a broken quantization, or NaN.
+//! Reads GGUF and safetensors files to their last byte, dequantizes every tensor, and prints what the values are like:
+//! enough to see a broken download, a broken quantization, or NaN.
 //!
 //! ```sh
 //! cargo run --release --example check -- model.gguf
 //! ```
 //!
-//! Memory does not depend on the size of the file: a chunk, 64 KiB of values, and the tensors' descriptions.
+//! Memory does not depend on the size of the file: a chunk, 64 KiB of values, and what is kept of the tensors'
+//! descriptions, about 100 bytes of each.
 
 #![allow(
     clippy::alloc_instead_of_core,
@@ -33,21 +34,29 @@ use std::process::ExitCode;
 use support::failure::{self, Failure};
 
 const USAGE: &str = "\
-Usage: check FILE... [--quiet|--crc]
+Usage: check FILE... [--quiet|--crc] [--max-header BYTES]
 
-Reads GGUF files whole, dequantizes every tensor, and prints of each the number of values, the least and the greatest,
-their mean and root mean square, and how many are NaN or infinite; those count in nothing else. `-` is standard input.
-With one bad file among several, the others are still checked. A model in several files is given by its first one,
-NAME-00001-of-0000N.gguf, and checked as one; `-` takes any one of them by itself.
+Reads GGUF and safetensors files whole, dequantizes every tensor, and prints of each the number of values, the least and
+the greatest, their mean and root mean square, and how many are NaN or infinite; those count in nothing else. `-` is
+standard input. With one bad file among several, the others are still checked. A model in several files is given by its
+first one, NAME-00001-of-0000N.gguf, or by its index, NAME.safetensors.index.json, and checked as one; `-` takes any one
+of them by itself.
 
-  --quiet  print one line a file, and no progress
-  --crc    print only one line a tensor: its index, the CRC-32 of its values as little-endian f32 (`-` where it cannot be
-           dequantized), their number, and its name
-  --help   print this text
+  --quiet             print one line a file, and no progress
+  --crc               print only one line a tensor: its index, the CRC-32 of its values as little-endian f32 (`-` where it
+                      cannot be dequantized), their number, and its name
+  --max-header BYTES  read a safetensors header of up to so many bytes (default 100000000)
+  --help              print this text
 ";
 
 fn main() -> ExitCode {
-    failure::exit("check", USAGE, arguments().and_then(|(files, form)| run(&files, form)))
+    failure::exit("check", USAGE, arguments().and_then(|args| run(&args)))
+}
+
+struct Args {
+    files: Vec<OsString>,
+    form: Form,
+    max_header: u32,
 }
 
 /// What is printed of a model.
@@ -61,15 +70,16 @@ enum Form {
     Crc,
 }
 
-fn arguments() -> Result<(Vec<OsString>, Form), Failure> {
+fn arguments() -> Result<Args, Failure> {
     use lexopt::prelude::*;
 
-    let (mut files, mut quiet, mut crc) = (Vec::new(), false, false);
+    let (mut files, mut quiet, mut crc, mut max_header) = (Vec::new(), false, false, 0);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("quiet") | Short('q') => quiet = true,
             Long("crc") => crc = true,
+            Long("max-header") => max_header = parser.value()?.parse()?,
             Long("help") | Short('h') => return Err(Failure::Help),
             Value(file) => files.push(file),
             _ => return Err(arg.unexpected().into()),
@@ -84,16 +94,16 @@ fn arguments() -> Result<(Vec<OsString>, Form), Failure> {
         (false, true) => Form::Crc,
         (false, false) => Form::Table,
     };
-    Ok((files, form))
+    Ok(Args { files, form, max_header })
 }
 
-fn run(files: &[OsString], form: Form) -> Result<(), Failure> {
+fn run(args: &Args) -> Result<(), Failure> {
     let mut is_good = true;
-    for (position, path) in files.iter().enumerate() {
-        if position > 0 && form != Form::Quiet {
+    for (position, path) in args.files.iter().enumerate() {
+        if position > 0 && args.form != Form::Quiet {
             writeln!(io::stdout())?;
         }
-        match file::check(path, form) {
+        match file::check(path, args.form, args.max_header) {
             Ok(()) => {}
             Err(Failure::OutputClosed) => return Err(Failure::OutputClosed),
             Err(failure) => {

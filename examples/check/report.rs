@@ -2,13 +2,14 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-use weightstream::{DequantizeError, TensorType};
+use weightstream::{DequantizeError, Format, TensorType};
 
 use crate::Form;
 use crate::checksum::Checksum;
 use crate::ggml::Refusals;
 use crate::statistics::Statistics;
 use crate::support::escape;
+use crate::support::format;
 use crate::support::number::{grouped, short};
 use crate::support::table::{Align, Table, terminal_width};
 
@@ -27,6 +28,7 @@ pub(crate) struct Report {
     form: Form,
     width: usize,
     table: Table,
+    format: Format,
     tensors: usize,
     not_decoded: u64,
     values: u64,
@@ -37,10 +39,6 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn new(files: usize, form: Form) -> Self {
         let (stdout, width) = (io::stdout(), terminal_width());
-        let mut columns = vec![Align::Left(7), Align::Right(12), NUMBER, NUMBER, NUMBER, NUMBER];
-        if width < WIDE {
-            columns.remove(0);
-        }
         Self {
             is_terminal: stdout.is_terminal(),
             out: BufWriter::new(stdout),
@@ -48,7 +46,8 @@ impl Report {
             files,
             form,
             width,
-            table: Table::new(width, 56, &columns),
+            table: table(width, Format::default()),
+            format: Format::default(),
             tensors: 0,
             not_decoded: 0,
             values: 0,
@@ -58,8 +57,9 @@ impl Report {
     }
 
     /// The descriptions of a file have been read.
-    pub(crate) fn begin(&mut self, file: &str, tensors: usize) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, file: &str, format: Format, tensors: usize) -> io::Result<()> {
         self.tensors += tensors;
+        (self.format, self.table) = (format, table(self.width, format));
         let is_first = self.file.is_empty();
         if is_first {
             self.file = file.to_owned();
@@ -70,8 +70,8 @@ impl Report {
         if !is_first {
             writeln!(self.out)?;
         }
-        writeln!(self.out, "{file}\n")?;
-        self.row("tensor", "type", ["values", "min", "max", "mean", "rms"])
+        writeln!(self.out, "{file} ({})\n", format::name(format))?;
+        self.row("tensor", format::type_label(format), ["values", "min", "max", "mean", "rms"])
     }
 
     fn row(&mut self, name: &str, type_name: &str, numbers: [&str; 5]) -> io::Result<()> {
@@ -164,7 +164,7 @@ impl Report {
         }
         let tensors =
             if self.tensors == 1 { "1 tensor".into() } else { plural(self.tensors as u64, "tensors") };
-        let mut line = format!("{}: whole; ", self.file);
+        let mut line = format!("{}: whole; {}, ", self.file, format::name(self.format));
         if self.files > 1 {
             line += &format!("{}, ", plural(self.files as u64, "files"));
         }
@@ -184,6 +184,14 @@ impl Report {
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// The columns of a table. A narrow one has no room for the type.
+fn table(width: usize, format: Format) -> Table {
+    let types = (width >= WIDE).then_some(Align::Left(format::type_width(format)));
+    let columns: Vec<Align> =
+        types.into_iter().chain([Align::Right(12), NUMBER, NUMBER, NUMBER, NUMBER]).collect();
+    Table::new(width, 56, &columns)
 }
 
 fn plural(count: u64, noun: &str) -> String {

@@ -3,31 +3,40 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use weightstream::io::Events;
-use weightstream::{Event, ValueType};
+use weightstream::io::Decode;
+use weightstream::{Event, Format, ValueType};
 
 use crate::source::{HttpSource, Wanted};
 use crate::support::failure::Failure;
-use crate::support::listen::{HostDecoder, Listener, Next, listen};
+use crate::support::listen::{Listener, Next, Reading};
 use crate::support::search::Search;
+use crate::support::start::Start;
 
 /// Read at a time.
 const BUFFER_BYTES: usize = 4 * 1024;
 
 /// Reads until the listener has heard enough.
-pub(crate) fn read(source: &mut HttpSource, listener: &mut impl Listener) -> Result<HostDecoder, Failure> {
+pub(crate) fn read(
+    source: &mut HttpSource,
+    max_header: u32,
+    listener: &mut impl Listener,
+) -> Result<Box<dyn Decode>, Failure> {
     let (url, wanted) = (source.url().to_owned(), source.wanted());
-    let mut foresight = Foresight { listener, wanted, strings_left: 0, length_bytes: 8 };
+    let start = Start::read(source).map_err(|error| Failure::Other(format!("{url}: {error}")))?;
+    let format = start.format(&url)?;
+    let header_end = if format == Format::Safetensors { start.header_end() } else { 0 };
+    let mut foresight = Foresight { listener, wanted, header_end, strings_left: 0, length_bytes: 8 };
+    let options = Search::options().header_bytes(max_header);
     let mut buffer = vec![0; BUFFER_BYTES];
-    let mut events = Events::over(Search::decoder(), source, &mut buffer);
-    listen(&url, &mut events, &mut foresight)?;
-    Ok(events.into_parts().0)
+    Reading { file: &url, format, options }.decode(start.before(source), &mut buffer, &mut foresight)
 }
 
 /// Tells the source how much will be wanted for sure. For that it hears of each vocabulary how much is left.
 struct Foresight<'a, L> {
     listener: &'a mut L,
     wanted: Rc<Cell<Wanted>>,
+    /// Where the header ends, if it says so beforehand.
+    header_end: u64,
     /// Strings still to come of an array. They cannot be jumped over: each has its length in front.
     strings_left: u64,
     length_bytes: u64,
@@ -61,7 +70,8 @@ impl<L: Listener> Listener for Foresight<'_, L> {
 
     fn stands_at(&mut self, offset: u64) -> Result<(), Failure> {
         let least = self.strings_left.saturating_mul(self.length_bytes);
-        self.wanted.set(Wanted { until: offset.saturating_add(least), end: u64::MAX });
+        let until = offset.saturating_add(least).max(self.header_end);
+        self.wanted.set(Wanted { until, end: u64::MAX });
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! Reads a GGUF model on a web server by requests for ranges, and tells how few of its bytes it took: the header, or what
-//! of it cannot be jumped over, and the rows that are wanted.
+//! Reads a GGUF or safetensors model on a web server by requests for ranges, and tells how few of its bytes it took: the
+//! header, or what of it cannot be jumped over, and the rows that are wanted.
 //!
 //! ```sh
 //! cargo run --release --example http -- http://127.0.0.1:8000/model.gguf
@@ -39,23 +39,25 @@ use client::Client;
 use model::Model;
 use source::HttpSource;
 use support::failure::{self, Failure};
+use support::format;
 use support::number::grouped;
 use support::output::Format;
 use support::progress::Progress;
 use support::values::Selection;
 
 const USAGE: &str = "\
-Usage: http URL [--tensor NAME [--rows A..B] [--format text|f32|npy]] [--timeout SECONDS]
+Usage: http URL [--tensor NAME [--rows A..B] [--format text|f32|npy]] [--max-header BYTES] [--timeout SECONDS]
 
-Reads a GGUF model on a web server. Prints what tensors it has, or the values of one, and on standard error how many
-bytes it fetched for that.
+Reads a GGUF or safetensors model on a web server. Prints what tensors it has, or the values of one, and on standard
+error how many bytes it fetched for that.
 
-  --tensor NAME      print the values of this tensor
-  --rows A..B        only rows A to B, B not among them; A.. and ..B are fine too. Rows are counted from 0 over all outer
-                     dimensions
-  --format FORM      text: for people (default); f32: raw little-endian values; npy: for numpy
-  --timeout SECONDS  give a silent server up after so long (default 30)
-  --help             print this text
+  --tensor NAME       print the values of this tensor
+  --rows A..B         only rows A to B, B not among them; A.. and ..B are fine too. Rows are counted from 0 over all outer
+                      dimensions
+  --format FORM       text: for people (default); f32: raw little-endian values; npy: for numpy
+  --max-header BYTES  read a safetensors header of up to so many bytes (default 100000000)
+  --timeout SECONDS   give a silent server up after so long (default 30)
+  --help              print this text
 
 A proxy is taken from the environment: ALL_PROXY, HTTPS_PROXY or HTTP_PROXY, and NO_PROXY.
 ";
@@ -66,6 +68,7 @@ const DEFAULT_TIMEOUT_SECONDS: u64 = 30;
 struct Args {
     url: String,
     selection: Option<Selection>,
+    max_header: u32,
     timeout: Duration,
 }
 
@@ -77,13 +80,14 @@ fn arguments() -> Result<Args, Failure> {
     use lexopt::prelude::*;
 
     let (mut url, mut tensor, mut rows, mut format) = (None, None, None, None);
-    let mut seconds = DEFAULT_TIMEOUT_SECONDS;
+    let (mut max_header, mut seconds) = (0, DEFAULT_TIMEOUT_SECONDS);
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Long("tensor") => tensor = Some(parser.value()?.string()?),
             Long("rows") => rows = Some(parser.value()?.parse()?),
             Long("format") => format = Some(parser.value()?.parse()?),
+            Long("max-header") => max_header = parser.value()?.parse()?,
             Long("timeout") => seconds = parser.value()?.parse()?,
             Long("help") | Short('h') => return Err(Failure::Help),
             Value(value) if url.is_none() => url = Some(value.string()?),
@@ -102,7 +106,7 @@ fn arguments() -> Result<Args, Failure> {
         return usage("--rows and --format need --tensor");
     }
     let selection = tensor.map(|tensor| Selection { tensor, rows, format: format.unwrap_or(Format::Text) });
-    Ok(Args { url, selection, timeout: Duration::from_secs(seconds) })
+    Ok(Args { url, selection, max_header, timeout: Duration::from_secs(seconds) })
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
@@ -122,9 +126,9 @@ fn run(args: &Args) -> Result<(), Failure> {
 
 fn show(args: &Args, source: &mut HttpSource, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(selection) = &args.selection {
-        return rows::write(out, source, selection);
+        return rows::write(out, source, selection, args.max_header);
     }
-    let model = Model::read(source)?;
+    let model = Model::read(source, args.max_header)?;
     report::write(out, &model)?;
     is_whole(source, &model)
 }
@@ -138,6 +142,13 @@ fn is_whole(source: &HttpSource, model: &Model) -> Result<(), Failure> {
             grouped(size),
             grouped(end)
         ))),
+        (Some(size), Some(end)) if size > end && format::must_end(model.header.format) => {
+            Err(Failure::Other(format!(
+                "{}: offset {end}: bytes follow the last tensor: the file ends after {} bytes",
+                source.url(),
+                grouped(size)
+            )))
+        }
         _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! What is shown of a model: what kind of model it is, and where its tensors lie.
 
-use weightstream::{DataStart, Event, Header, TensorInfo, TensorSlot, ValueType};
+use weightstream::{DataStart, Event, Format, Header, TensorInfo, TensorSlot, ValueType};
 
 use crate::header;
 use crate::source::HttpSource;
@@ -24,9 +24,9 @@ pub(crate) struct Model {
 
 impl Model {
     /// Reads the descriptions of all tensors; of the metadata, what it cannot jump over.
-    pub(crate) fn read(source: &mut HttpSource) -> Result<Self, Failure> {
+    pub(crate) fn read(source: &mut HttpSource, max_header: u32) -> Result<Self, Failure> {
         let mut reader = Reader::new();
-        let decoder = header::read(source, &mut reader)?;
+        let decoder = header::read(source, max_header, &mut reader)?;
         let mut slots = decoder.directory().slots().to_vec();
         slots.sort_unstable_by_key(TensorSlot::index);
         reader.model(slots).ok_or_else(|| Failure::Other(format!("{}: no data section", source.url())))
@@ -83,8 +83,10 @@ impl Listener for Reader {
     fn event(&mut self, event: Event<'_>) -> Result<Next, Failure> {
         match event {
             Event::Header(header) => self.header = Some(header),
+            // Those of safetensors say nothing that all writers agree on.
             Event::Key { name, value_type } => {
                 self.key = match value_type {
+                    _ if self.header.is_some_and(|header| header.format != Format::Gguf) => None,
                     ValueType::String if name == "general.architecture" => Some(Key::Architecture),
                     ValueType::String if name == "general.name" => Some(Key::Name),
                     _ => None,

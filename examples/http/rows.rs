@@ -13,9 +13,10 @@ pub(crate) fn write(
     out: &mut impl Write,
     source: &mut HttpSource,
     selection: &Selection,
+    max_header: u32,
 ) -> Result<(), Failure> {
     let mut search = Search::new(&selection.tensor);
-    let decoder = header::read(source, &mut search)?;
+    let decoder = header::read(source, max_header, &mut search)?;
     let url = source.url().to_owned();
     let found = search.found(decoder.directory()).ok_or_else(|| search.missing(&url))?;
     let values = Values::new(&url, found, selection)?;

@@ -5,10 +5,11 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use weightstream::summary::Summary;
-use weightstream::{ByteOrder, Event, Format, Items};
+use weightstream::{ByteOrder, Event, Format, Header, Items};
 
 use crate::part::Part;
 use crate::support::failure::Failure;
+use crate::support::format;
 use crate::support::source::Source;
 use crate::support::utf8::{Piece, Utf8};
 use crate::support::{escape, number};
@@ -27,6 +28,7 @@ pub(crate) struct Report<W> {
     name: String,
     /// To open the file once more; `None` for a stream.
     path: Option<PathBuf>,
+    format: Format,
     /// The decoder stands here: in a string, at the start of its next piece.
     position: u64,
     entries: u64,
@@ -57,7 +59,27 @@ impl<W: Write> Report<W> {
     pub(crate) fn new(out: W, full: bool, source: &Source) -> Self {
         let shown = if full { u64::MAX } else { SHOWN_ELEMENTS };
         let (name, path) = (source.name().to_owned(), source.path());
-        Self { out, shown, name, path, position: 0, entries: 0, arrays: Vec::new(), string: Str::None }
+        Self {
+            out,
+            shown,
+            name,
+            path,
+            format: Format::default(),
+            position: 0,
+            entries: 0,
+            arrays: Vec::new(),
+            string: Str::None,
+        }
+    }
+
+    fn header(&mut self, header: &Header) -> io::Result<()> {
+        self.format = header.format;
+        writeln!(self.out, "{{\n\"format\": \"{}\",", format::name(header.format).to_lowercase())?;
+        if header.format == Format::Gguf {
+            let (version, endian) = (header.version, endian(header.byte_order));
+            writeln!(self.out, "\"version\": {version},\n\"endian\": \"{endian}\",")?;
+        }
+        self.out.write_all(b"\"metadata\": [")
     }
 
     /// A value or an element begins. Whether it is shown.
@@ -98,8 +120,15 @@ impl<W: Write> Report<W> {
                     self.whole(part)?;
                     return Ok(self.end()?);
                 }
-                true if total <= KEPT_BYTES => Str::Kept(Vec::new()),
-                true => Str::Long(Vec::new(), total),
+                // Its length is not known, but it is UTF-8: the decoder sees to that.
+                true if total.is_none() => {
+                    self.out.write_all(b"\"")?;
+                    Str::Text(Utf8::default())
+                }
+                true => match total.unwrap_or(0) {
+                    ..=KEPT_BYTES => Str::Kept(Vec::new()),
+                    total => Str::Long(Vec::new(), total),
+                },
                 false => Str::Hidden,
             };
         }
@@ -124,8 +153,10 @@ impl<W: Write> Report<W> {
             Str::Text(utf8) => utf8.feed(part, last, |piece| match piece {
                 Piece::Text(text) => Ok(escape::json(&mut self.out, text)?),
                 Piece::Bad(_) => Err(Failure::Other(format!(
-                    "{}: offset {}: a string of {total} bytes turns out not to be UTF-8; give the file by its name",
-                    self.name, self.position
+                    "{}: offset {}: a string of {} bytes turns out not to be UTF-8; give the file by its name",
+                    self.name,
+                    self.position,
+                    total.unwrap_or(0)
                 ))),
             })?,
         }
@@ -151,7 +182,7 @@ impl<W: Write> Report<W> {
         self.out.write_all(if is_utf8 { b"\"" } else { b"{\"hex\": \"" })?;
         self.string = if is_utf8 { Str::Text(Utf8::default()) } else { Str::Hex };
         self.position = offset;
-        self.piece(first, StringPart { start: 0, total, last: false })
+        self.piece(first, StringPart { start: 0, total: Some(total), last: false })
     }
 }
 
@@ -159,26 +190,14 @@ impl<W: Write> Report<W> {
 #[derive(Clone, Copy)]
 struct StringPart {
     start: u64,
-    total: u64,
+    total: Option<u64>,
     last: bool,
 }
 
 impl<W: Write> Show for Report<W> {
     fn event(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {
-            Event::Header(header) => {
-                let format = match header.format {
-                    Format::Gguf => "gguf",
-                    _ => "unknown",
-                };
-                let endian = endian(header.byte_order);
-                let version = header.version;
-                write!(
-                    self.out,
-                    "{{\n\"format\": \"{format}\",\n\"version\": {version},\n\"endian\": \"{endian}\",\n"
-                )?;
-                self.out.write_all(b"\"metadata\": [")?;
-            }
+            Event::Header(header) => self.header(&header)?,
             Event::Key { name, value_type } => {
                 self.out.write_all(if self.entries == 0 { b"\n  {\"key\": " } else { b",\n  {\"key\": " })?;
                 self.entries += 1;
@@ -190,7 +209,6 @@ impl<W: Write> Show for Report<W> {
                 self.end()?;
             }
             Event::Text { part, start, total, last } => {
-                let total = total.unwrap_or(u64::MAX);
                 self.text(part, StringPart { start, total, last })?;
             }
             Event::ArrayStart { element, len } => {
@@ -244,17 +262,16 @@ impl<W: Write> Show for Report<W> {
     fn end(&mut self, parts: &[Part], summary: &Summary) -> Result<(), Failure> {
         let out = &mut self.out;
         out.write_all(if self.entries == 0 { b"],\n" } else { b"\n],\n" })?;
-        model::json(out, summary)?;
+        model::json(out, self.format, summary)?;
         match parts {
-            [Part { outcome, .. }] => {
-                let data = &outcome.data;
-                writeln!(out, "\"alignment\": {},\n\"data_offset\": {},", data.alignment, data.offset)?;
-                writeln!(out, "\"file_size\": {},", outcome.expected)?;
+            [part] => {
+                let fields =
+                    places(self.format, part).map(|(name, number)| format!("\"{name}\": {number},\n"));
+                out.write_all(fields.collect::<String>().as_bytes())?;
             }
-            parts => files(out, parts)?,
+            parts => files(out, self.format, parts)?,
         }
-        tensors(out, parts)?;
-        Ok(())
+        Ok(tensors(out, self.format, parts)?)
     }
 
     fn flush(&mut self) -> Result<(), Failure> {
@@ -262,20 +279,25 @@ impl<W: Write> Show for Report<W> {
     }
 }
 
+/// Where things are in a file.
+fn places(format: Format, Part { outcome, .. }: &Part) -> impl Iterator<Item = (&'static str, u64)> {
+    let alignment = (format == Format::Gguf).then(|| ("alignment", outcome.data.alignment.into()));
+    alignment.into_iter().chain([("data_offset", outcome.data.offset), ("file_size", outcome.expected)])
+}
+
 /// The files of a model in several ones.
-fn files(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
+fn files(out: &mut impl Write, format: Format, parts: &[Part]) -> io::Result<()> {
     out.write_all(b"\"shards\": [")?;
-    for (index, Part { file, outcome, .. }) in parts.iter().enumerate() {
+    for (index, part) in parts.iter().enumerate() {
         out.write_all(if index == 0 { b"\n  {\"file\": " } else { b",\n  {\"file\": " })?;
-        string(out, file)?;
-        let data = &outcome.data;
-        write!(out, ", \"alignment\": {}, \"data_offset\": {}, ", data.alignment, data.offset)?;
-        write!(out, "\"file_size\": {}}}", outcome.expected)?;
+        string(out, &part.file)?;
+        places(format, part).try_for_each(|(name, number)| write!(out, ", \"{name}\": {number}"))?;
+        out.write_all(b"}")?;
     }
     out.write_all(b"\n],\n")
 }
 
-fn tensors(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
+fn tensors(out: &mut impl Write, format: Format, parts: &[Part]) -> io::Result<()> {
     out.write_all(b"\"tensors\": [")?;
     let mut separator: &[u8] = b"";
     for (index, Part { tensors, outcome, .. }) in parts.iter().enumerate() {
@@ -284,7 +306,13 @@ fn tensors(out: &mut impl Write, parts: &[Part]) -> io::Result<()> {
             separator = b",";
             out.write_all(b"\n  {\"name\": ")?;
             string(out, name)?;
-            write!(out, ", \"type\": \"{}\", \"dims\": {:?}, ", info.tensor_type(), info.dims())?;
+            let (type_label, dims_label) = (format::type_label(format), format::dims_label(format));
+            write!(
+                out,
+                ", \"{type_label}\": \"{}\", \"{dims_label}\": {:?}, ",
+                info.tensor_type(),
+                info.dims()
+            )?;
             if parts.len() > 1 {
                 write!(out, "\"shard\": {}, ", index + 1)?;
             }

@@ -1,9 +1,10 @@
-//! Shows what is in a GGUF file: header, metadata, tensors. The tensors' data are not read where the file can be sought
-//! in, and never kept.
+//! Shows what is in a GGUF or safetensors file: header, metadata, tensors. The tensors' data are not read where the file
+//! can be sought in, and never kept.
 //!
 //! ```sh
 //! cargo run --release --example inspect                 # a small model that is part of the program
 //! cargo run --release --example inspect -- model.gguf
+//! cargo run --release --example inspect -- model.safetensors
 //! cat model.gguf | cargo run --release --example inspect -- --json -
 //! ```
 //!
@@ -49,18 +50,20 @@ use support::source::Source;
 use support::table;
 
 const USAGE: &str = "\
-Usage: inspect [FILE|-] [--json|--rust-table|--c-table] [--full] [--chunk BYTES]
+Usage: inspect [FILE|-] [--json|--rust-table|--c-table] [--full] [--chunk BYTES] [--max-header BYTES]
 
-Shows what is in a GGUF file. `-` is standard input; without FILE, a small bundled model is shown. A model in several
-files is given by its first one, NAME-00001-of-0000N.gguf, and shown as one; `-` takes any one of them by itself.
-Dimensions are in the order of the file: the elements of the first one lie side by side.
+Shows what is in a GGUF or safetensors file. `-` is standard input; without FILE, a small bundled model is shown. A model
+in several files is given by its first one, NAME-00001-of-0000N.gguf, or by its index, NAME.safetensors.index.json, and
+shown as one; `-` takes any one of them by itself. Dimensions are in the order of the file: in GGUF the elements of the
+first one lie side by side, in a shape of safetensors those of the last one.
 
-  --json         print one JSON object
-  --rust-table   print the tensors' places as a constant in Rust, for firmware that need not read the descriptions
-  --c-table      the same in C
-  --full         print values whole: long texts and arrays are cut otherwise
-  --chunk BYTES  decode in chunks of at most so many bytes, 1 to 16777216; the output is the same
-  --help         print this text
+  --json              print one JSON object
+  --rust-table        print the tensors' places as a constant in Rust, for firmware that need not read the descriptions
+  --c-table           the same in C
+  --full              print values whole: long texts and arrays are cut otherwise
+  --chunk BYTES       decode in chunks of at most so many bytes, 1 to 16777216; the output is the same
+  --max-header BYTES  read a safetensors header of up to so many bytes (default 100000000)
+  --help              print this text
 
 Of a bad file, what came before the fault is printed: then the status is 1, and a JSON object is not finished.
 ";
@@ -82,6 +85,7 @@ struct Args {
     form: Form,
     full: bool,
     chunk: Option<usize>,
+    max_header: u32,
 }
 
 fn main() -> ExitCode {
@@ -91,7 +95,7 @@ fn main() -> ExitCode {
 fn arguments() -> Result<Args, Failure> {
     use lexopt::prelude::*;
 
-    let mut args = Args { file: None, form: Form::Text, full: false, chunk: None };
+    let mut args = Args { file: None, form: Form::Text, full: false, chunk: None, max_header: 0 };
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
@@ -106,6 +110,7 @@ fn arguments() -> Result<Args, Failure> {
                 }
                 args.chunk = Some(bytes);
             }
+            Long("max-header") => args.max_header = parser.value()?.parse()?,
             Long("help") | Short('h') => return Err(Failure::Help),
             Value(file) if args.file.is_none() => args.file = Some(file),
             _ => return Err(arg.unexpected().into()),
@@ -127,6 +132,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         Some(path) => Shards::of(path)?,
         None => Shards::single(Source::bundled("sample.gguf", SAMPLE)),
     };
+    shards.set_max_header(args.max_header);
     shards.measure()?;
     let Some(first) = open_next(&mut shards, args)? else { return Ok(()) };
     let out = BufWriter::with_capacity(OUTPUT_BYTES, io::stdout().lock());

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use weightstream::Format;
 use weightstream::summary::{Heads, Shown, Summary};
 
 use crate::support::escape;
@@ -62,9 +63,23 @@ fn weights(summary: &Summary) -> Option<String> {
     Some(text)
 }
 
-/// An object; `null` is what is not known.
-pub(crate) fn json(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+/// An object; `null` is what is not known. Of a safetensors file, only what its tensors add up to can be.
+pub(crate) fn json(out: &mut impl Write, format: Format, summary: &Summary) -> io::Result<()> {
     out.write_all(b"\"summary\": {")?;
+    if format == Format::Gguf {
+        json_model(out, summary)?;
+    }
+    let weights = summary.weights();
+    write!(out, "\n  \"weights\": {},\n  \"bytes\": {},", weights.elements, weights.bytes)?;
+    match weights.bits_per_weight() {
+        Some(bits) => write!(out, "\n  \"bits_per_weight\": {bits:?}")?,
+        None => out.write_all(b"\n  \"bits_per_weight\": null")?,
+    }
+    out.write_all(b"\n},\n")
+}
+
+/// What the metadata say.
+fn json_model(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
     json_text(out, "architecture", summary.architecture().map(|text| text.to_string()))?;
     json_text(out, "name", summary.name().map(|text| text.to_string()))?;
     json_text(out, "file_type", summary.file_type().map(|kind| kind.to_string()))?;
@@ -79,14 +94,7 @@ pub(crate) fn json(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
     for (label, value) in numbers.into_iter().chain([("heads", heads), ("kv_heads", kv_heads)]) {
         write!(out, "\n  \"{label}\": {},", value.as_deref().unwrap_or("null"))?;
     }
-    write!(out, "\n  \"chat_template\": {},", summary.has_chat_template())?;
-    let weights = summary.weights();
-    write!(out, "\n  \"weights\": {},\n  \"bytes\": {},", weights.elements, weights.bytes)?;
-    match weights.bits_per_weight() {
-        Some(bits) => write!(out, "\n  \"bits_per_weight\": {bits:?}")?,
-        None => out.write_all(b"\n  \"bits_per_weight\": null")?,
-    }
-    out.write_all(b"\n},\n")
+    write!(out, "\n  \"chat_template\": {},", summary.has_chat_template())
 }
 
 fn json_text(out: &mut impl Write, label: &str, text: Option<String>) -> io::Result<()> {

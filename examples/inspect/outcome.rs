@@ -1,14 +1,16 @@
 //! What a file adds up to when its descriptions have been read and its size is known.
 
-use weightstream::{DataStart, Directory, TensorInfo, TensorSlot};
+use weightstream::{DataStart, Directory, Format, TensorInfo, TensorSlot};
 
 use crate::support::escape;
 use crate::support::failure::Failure;
+use crate::support::format;
 use crate::support::number::grouped;
 use crate::support::tensors::Tensors;
 
 /// Where the data lie, and where they should end.
 pub(crate) struct Outcome {
+    format: Format,
     pub(crate) data: DataStart,
     /// Bytes that the file should have at least.
     pub(crate) expected: u64,
@@ -19,13 +21,13 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn new(data: DataStart, size: u64, directory: Directory<'_>) -> Self {
+    pub(crate) fn new(format: Format, data: DataStart, size: u64, directory: Directory<'_>) -> Self {
         let mut slots = directory.slots().to_vec();
         slots.sort_unstable_by_key(TensorSlot::index);
         // A tensor of unknown type at the end runs to the end of the file, wherever that is.
         let least = slots.iter().map(|slot| slot.offset() + slot.byte_len().unwrap_or(0)).max();
         let expected = data.end.unwrap_or_else(|| size.max(least.unwrap_or(data.offset)));
-        Self { data, expected, size, slots }
+        Self { format, data, expected, size, slots }
     }
 
     /// Absolute offset of a tensor's data.
@@ -47,6 +49,14 @@ impl Outcome {
 
     /// Whether the file is as long as it should be, or else an error.
     pub(crate) fn verdict(&self, file: &str, tensors: &Tensors<TensorInfo>) -> Result<(), Failure> {
+        let is_longer = self.size > self.expected && format::must_end(self.format);
+        if is_longer {
+            return Err(Failure::Other(format!(
+                "{file}: offset {}: bytes follow the last tensor: the file ends after {} bytes",
+                self.expected,
+                grouped(self.size)
+            )));
+        }
         if self.size >= self.expected {
             return Ok(());
         }

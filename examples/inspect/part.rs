@@ -3,13 +3,12 @@
 use std::ffi::OsStr;
 
 use weightstream::summary::Summary;
-use weightstream::{DataStart, Event, Layout, Options, TensorInfo, UnknownTypes, ValueType};
+use weightstream::{DataStart, Event, Format, Layout, Options, TensorInfo, UnknownTypes, ValueType};
 
 use crate::Show;
 use crate::outcome::Outcome;
-use crate::support::directory::GrowingDirectory;
 use crate::support::failure::Failure;
-use crate::support::listen::{HostDecoder, Listener, Next};
+use crate::support::listen::{Listener, Next};
 use crate::support::shards::Shards;
 use crate::support::source::Source;
 use crate::support::tensors::Tensors;
@@ -32,18 +31,18 @@ impl Part {
         report: Option<&mut impl Show>,
     ) -> Result<Self, Failure> {
         let options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
-        let decoder = HostDecoder::with_scratch(GrowingDirectory::new(), options);
         let mut header = Header {
             shards,
             summary,
+            format: Format::default(),
             is_for_summary: false,
             report,
             checks: Checks { is_outermost: true, in_value: false },
             tensors: Tensors::new(),
             data: None,
         };
-        let decoder = source.decode(decoder, &mut header)?;
-        let Header { data, tensors, .. } = header;
+        let decoder = source.decode(options, &mut header)?;
+        let Header { data, tensors, format, .. } = header;
         let Some(data) = data else { return Err(Failure::Other("no data section".into())) };
         let size = source.measure()?;
         shards.end_file()?;
@@ -53,7 +52,7 @@ impl Part {
             file: file.map_or_else(String::new, Into::into),
             name: source.name().to_owned(),
             tensors,
-            outcome: Outcome::new(data, size, decoder.directory()),
+            outcome: Outcome::new(format, data, size, decoder.directory()),
         })
     }
 
@@ -67,6 +66,7 @@ impl Part {
 struct Header<'a, R> {
     shards: &'a mut Shards,
     summary: &'a mut Summary,
+    format: Format,
     /// Whether the summary wants more of the value in hand.
     is_for_summary: bool,
     report: Option<&'a mut R>,
@@ -104,7 +104,8 @@ impl<R: Show> Header<'_, R> {
     fn entry(&mut self, event: Event<'_>, is_for_shards: bool) -> Result<bool, Failure> {
         self.checks.see(&event);
         let Some(report) = &mut self.report else { return Ok(is_for_shards || self.checks.in_value) };
-        if self.is_for_summary || matches!(event, Event::Key { .. }) {
+        // The keys of safetensors say nothing that all writers agree on.
+        if self.is_for_summary || self.format == Format::Gguf && matches!(event, Event::Key { .. }) {
             self.is_for_summary = self.summary.accept(&event);
         }
         report.event(event)?;
@@ -119,6 +120,9 @@ impl<R: Show> Header<'_, R> {
 impl<R: Show> Listener for Header<'_, R> {
     fn event(&mut self, event: Event<'_>) -> Result<Next, Failure> {
         let is_for_shards = self.shards.see(&event)?;
+        if let Event::Header(header) = event {
+            self.format = header.format;
+        }
         match event {
             Event::Tensor { name, info } => {
                 self.summary.accept(&event);

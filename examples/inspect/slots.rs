@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use weightstream::summary::Summary;
-use weightstream::{ByteOrder, Event, TensorInfo};
+use weightstream::{ByteOrder, Event, Format, TensorInfo};
 
 use crate::Show;
 use crate::part::Part;
@@ -21,18 +21,23 @@ pub(crate) enum Language {
 pub(crate) struct Report<W> {
     out: W,
     language: Language,
+    format: Format,
     big_endian: bool,
 }
 
 impl<W: Write> Report<W> {
     pub(crate) fn new(out: W, language: Language) -> Self {
-        Self { out, language, big_endian: false }
+        Self { out, language, format: Format::default(), big_endian: false }
     }
 
     fn head(&mut self, part: &Part) -> Result<(), Failure> {
         let file = if part.file.is_empty() { "a model".into() } else { comment(&part.file) };
         let tensors = part.tensors.len();
         let note = "The tensors in the order of the file; offsets are absolute, in bytes.";
+        let id = match self.format {
+            Format::Gguf => "as in the file",
+            _ => "of weightstream: TensorType::id",
+        };
         match self.language {
             Language::Rust => writeln!(
                 self.out,
@@ -45,7 +50,7 @@ impl<W: Write> Report<W> {
                 "// The directory of {file}, made by `inspect --c-table`.\n\n\
                  #include <stdint.h>\n\n\
                  struct tensor_slot {{\n    uint64_t name_hash; // FNV-1a, 64 bits, of the name\n    uint64_t offset;\n    \
-                 uint64_t bytes;\n    uint64_t row_elements;\n    uint32_t index;\n    uint32_t type; // as in the file\n    \
+                 uint64_t bytes;\n    uint64_t row_elements;\n    uint32_t index;\n    uint32_t type; // {id}\n    \
                  uint8_t big_endian;\n}};\n\n\
                  // {note}\nstatic const struct tensor_slot tensors[{}] = {{",
                 tensors.max(1)
@@ -85,6 +90,7 @@ impl<W: Write> Report<W> {
 impl<W: Write> Show for Report<W> {
     fn event(&mut self, event: Event<'_>) -> Result<(), Failure> {
         if let Event::Header(header) = event {
+            self.format = header.format;
             self.big_endian = header.byte_order == ByteOrder::Big;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use weightstream::summary::Summary;
-use weightstream::{ByteOrder, Event, Format, Header, Items, Scalar, ValueType};
+use weightstream::{Event, Format, Header, Items, Scalar, ValueType};
 
 use crate::held_back::HeldBack;
 use crate::outcome::Outcome;
@@ -11,6 +11,7 @@ use crate::part::Part;
 use crate::preview::Preview;
 use crate::support::escape;
 use crate::support::failure::Failure;
+use crate::support::format;
 use crate::support::number::{self, grouped};
 use crate::support::table::{Align, Table};
 use crate::support::utf8::{Piece, Utf8};
@@ -25,7 +26,10 @@ pub(crate) struct Report<W> {
     /// Columns of the terminal.
     width: usize,
     full: bool,
+    format: Format,
     metadata: Table,
+    /// The title of the metadata is written, or that there are none.
+    has_title: bool,
     key: String,
     value: Option<Preview>,
     utf8: Utf8,
@@ -40,6 +44,8 @@ impl<W: Write> Report<W> {
             out: HeldBack::new(out),
             width,
             full,
+            format: Format::default(),
+            has_title: false,
             metadata: Table::fixed(width, &[Align::Left(key_width), Align::Left(TYPE_WIDTH)]),
             key: String::new(),
             value: None,
@@ -49,21 +55,28 @@ impl<W: Write> Report<W> {
     }
 
     fn header(&mut self, header: Header) -> io::Result<()> {
-        let format = match header.format {
-            Format::Gguf => "GGUF",
-            _ => "Unknown format,",
-        };
-        let order = match header.byte_order {
-            ByteOrder::Little => "little-endian",
-            ByteOrder::Big => "big-endian",
-        };
-        writeln!(self.out, "{format} version {}, {order}", header.version)?;
+        self.format = header.format;
+        writeln!(self.out, "{}", format::headline(&header))?;
         self.out.hold();
+        // Where it does not say, the first entry brings the title.
+        self.has_title = header.entry_count.is_some();
         match header.entry_count {
             Some(0) => writeln!(self.out, "\nNo metadata"),
             Some(count) => writeln!(self.out, "\nMetadata ({})\n", grouped(count)),
-            None => writeln!(self.out, "\nMetadata\n"),
+            None => Ok(()),
         }
+    }
+
+    fn title(&mut self, title: &str) -> io::Result<()> {
+        if !std::mem::replace(&mut self.has_title, true) {
+            writeln!(self.out, "\n{title}")?;
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, name: &str) -> io::Result<()> {
+        self.key = escape::plain(name);
+        self.title("Metadata\n")
     }
 
     /// A value begins: its row up to the value's place.
@@ -119,11 +132,12 @@ impl<W: Write> Report<W> {
         Ok(())
     }
 
-    fn text(&mut self, part: &[u8], start: u64, total: u64, last: bool) -> io::Result<()> {
+    fn text(&mut self, part: &[u8], start: u64, total: Option<u64>, last: bool) -> io::Result<()> {
         if start == 0 {
             self.utf8 = Utf8::default();
             if self.arrays.is_empty() {
-                self.begin("string", format!("…\" of {} bytes", grouped(total)))?;
+                let suffix = total.map_or("…\"".into(), |total| format!("…\" of {} bytes", grouped(total)));
+                self.begin("string", suffix)?;
             }
             self.begin_element();
             if let Some(value) = &mut self.value {
@@ -171,7 +185,8 @@ impl<W: Write> Report<W> {
         writeln!(self.out, "\nTensors ({})\n", grouped(count as u64))?;
         let is_sharded = parts.len() > 1;
         let is_wide = self.width >= 100;
-        let mut columns = vec![Align::Left(7), Align::Left(if is_wide { 27 } else { 21 }), Align::Right(14)];
+        let types = Align::Left(format::type_width(self.format));
+        let mut columns = vec![types, Align::Left(if is_wide { 27 } else { 21 }), Align::Right(14)];
         columns.extend(is_sharded.then_some(Align::Right(5)));
         columns.extend(is_wide.then_some(Align::Right(17)));
         let table = Table::new(self.width, 56, &columns);
@@ -179,12 +194,12 @@ impl<W: Write> Report<W> {
             let shard: &[&str] = if is_sharded { &[shard] } else { &[] };
             table.row(&mut self.out, &[&[name, type_name, dims, bytes], shard, &[offset]].concat())
         };
-        row("name", "type", "dims", "bytes", "shard", "offset")?;
+        let (type_label, dims_label) = (format::type_label(self.format), format::dims_label(self.format));
+        row("name", type_label, dims_label, "bytes", "shard", "offset")?;
         for (index, Part { tensors, outcome, .. }) in parts.iter().enumerate() {
             let shard = (index + 1).to_string();
             for (name, info) in tensors.iter() {
-                let dims: Vec<String> = info.dims().iter().map(u64::to_string).collect();
-                let dims = if dims.is_empty() { "scalar".into() } else { dims.join(" × ") };
+                let dims = format::dims(info);
                 let bytes = outcome.bytes(info.index()).map_or_else(|| "?".into(), grouped);
                 let offset = grouped(outcome.offset(info.index()));
                 let (name, type_name) = (escape::plain(name), info.tensor_type().to_string());
@@ -220,7 +235,9 @@ impl<W: Write> Report<W> {
             _ => format!("{} bytes ({})", grouped(size), number::bytes(size)),
         };
         writeln!(self.out, "\nFile\n")?;
-        table.row(&mut self.out, &["alignment", &format!("{} bytes", outcome.data.alignment)])?;
+        if self.format == Format::Gguf {
+            table.row(&mut self.out, &["alignment", &format!("{} bytes", outcome.data.alignment)])?;
+        }
         table.row(&mut self.out, &["data offset", &grouped(outcome.data.offset)])?;
         table.row(&mut self.out, &["expected size", &size(outcome.expected)])?;
         if !outcome.is_expected_size() {
@@ -256,9 +273,9 @@ impl<W: Write> Show for Report<W> {
     fn event(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {
             Event::Header(header) => self.header(header)?,
-            Event::Key { name, .. } => self.key = escape::plain(name.prefix()),
+            Event::Key { name, .. } => self.key(name.prefix())?,
             Event::Scalar(value) => self.scalar(value)?,
-            Event::Text { part, start, total, last } => self.text(part, start, total.unwrap_or(0), last)?,
+            Event::Text { part, start, total, last } => self.text(part, start, total, last)?,
             Event::ArrayStart { element, len } => self.array(element, len)?,
             Event::Items(items) => self.items(items)?,
             Event::ArrayEnd => self.end_array()?,
@@ -278,6 +295,7 @@ impl<W: Write> Show for Report<W> {
 
     fn end(&mut self, parts: &[Part], summary: &Summary) -> Result<(), Failure> {
         let width = self.width;
+        self.title("No metadata")?;
         self.out.write_above(|out| model::text(out, width, summary))?;
         self.tensors(parts)?;
         totals::write(&mut self.out, self.width, summary)?;

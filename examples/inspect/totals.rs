@@ -14,7 +14,12 @@ pub(crate) fn write(out: &mut impl Write, width: usize, summary: &Summary) -> io
     }
     types.sort_unstable_by_key(|(tensor_type, _)| *tensor_type);
     let (tensors, elements, bytes) = (Align::Right(8), Align::Right(17), Align::Right(16));
-    let table = Table::new(width, 8, &[tensors, elements, bytes, Align::Right(7), Align::Right(8)]);
+    let longest = types.iter().map(|(tensor_type, _)| tensor_type.to_string().len()).max();
+    let table = Table::new(
+        width,
+        longest.unwrap_or(0).max(8),
+        &[tensors, elements, bytes, Align::Right(7), Align::Right(8)],
+    );
     writeln!(out, "\nTypes\n")?;
     table.row(out, &["type", "tensors", "weights", "bytes", "share", "bits/w"])?;
     let mut row = |label: &str, weights: Weights| {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use weightstream::{Error, Section};
+use weightstream::{Error, ErrorKind, Section};
 
 use crate::support::escape;
 
@@ -60,9 +60,20 @@ impl Failure {
                     (None, Some(index)) => format!(" ({what} {index})"),
                     (None, None) => String::new(),
                 };
-                Some(format!("{file}: offset {}: {}{item}", error.offset(), error.kind()))
+                let advice = advice(error.kind()).unwrap_or_default();
+                Some(format!("{file}: offset {}: {}{item}{advice}", error.offset(), error.kind()))
             }
         }
+    }
+}
+
+/// What to do about it, if that is known.
+fn advice(kind: ErrorKind) -> Option<String> {
+    match kind {
+        ErrorKind::HeaderTooLarge { bytes, .. } => {
+            u32::try_from(bytes).ok().map(|bytes| format!("; with --max-header {bytes} it is read"))
+        }
+        _ => None,
     }
 }
 

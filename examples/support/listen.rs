@@ -2,17 +2,15 @@
 
 use std::fmt::Display;
 
-use weightstream::io::{Events, ReadError, Source};
-use weightstream::{Decoder, Event};
+use weightstream::io::{Decode, Events, ReadAt, ReadError, Source};
+use weightstream::{Decoder, Event, Format, Options, safetensors};
 
 use crate::support::directory::GrowingDirectory;
 use crate::support::failure::{Bad, Failure};
+use crate::support::stream::Stream;
 
 /// Room for the longest name there may be: no name is ever cut.
-pub(crate) const SCRATCH: usize = 1 << 16;
-
-/// A decoder for a machine with an allocator.
-pub(crate) type HostDecoder = Decoder<GrowingDirectory, SCRATCH>;
+const SCRATCH: usize = 1 << 16;
 
 /// What to do after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +42,82 @@ pub(crate) trait Listener {
     fn tensor_name(&self, index: u32) -> Option<String>;
 }
 
+/// What is read of a file, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    /// Its name for messages.
+    pub(crate) file: &'a str,
+    pub(crate) format: Format,
+    pub(crate) options: Options,
+}
+
+impl Reading<'_> {
+    /// Decodes what is read at any offset, from its start until the listener has heard enough.
+    pub(crate) fn decode<S: ReadAt<Error: Display>>(
+        &self,
+        source: S,
+        buffer: &mut [u8],
+        listener: &mut impl Listener,
+    ) -> Result<Box<dyn Decode>, Failure> {
+        match self.format {
+            Format::Safetensors => self.over(self.safetensors(), source, buffer, listener),
+            _ => self.over(self.gguf(), source, buffer, listener),
+        }
+    }
+
+    /// The same for a stream. What was read and not decoded comes once more.
+    pub(crate) fn decode_stream(
+        &self,
+        stream: &mut Stream,
+        buffer: &mut [u8],
+        listener: &mut impl Listener,
+    ) -> Result<Box<dyn Decode>, Failure> {
+        match self.format {
+            Format::Safetensors => self.along(self.safetensors(), stream, buffer, listener),
+            _ => self.along(self.gguf(), stream, buffer, listener),
+        }
+    }
+
+    fn gguf(&self) -> Decoder<GrowingDirectory, SCRATCH> {
+        Decoder::with_scratch(GrowingDirectory::new(), self.options)
+    }
+
+    fn safetensors(&self) -> safetensors::Decoder<GrowingDirectory, SCRATCH> {
+        safetensors::Decoder::with_scratch(GrowingDirectory::new(), self.options)
+    }
+
+    fn over<C: Decode + 'static, S: ReadAt<Error: Display>>(
+        &self,
+        decoder: C,
+        source: S,
+        buffer: &mut [u8],
+        listener: &mut impl Listener,
+    ) -> Result<Box<dyn Decode>, Failure> {
+        let mut events = Events::over(decoder, source, buffer);
+        listen(self.file, &mut events, listener)?;
+        Ok(Box::new(events.into_parts().0))
+    }
+
+    fn along<C: Decode + 'static>(
+        &self,
+        decoder: C,
+        stream: &mut Stream,
+        buffer: &mut [u8],
+        listener: &mut impl Listener,
+    ) -> Result<Box<dyn Decode>, Failure> {
+        let mut events = Events::new(decoder, &mut *stream, buffer);
+        listen(self.file, &mut events, listener)?;
+        let unread = events.unread().to_vec();
+        let (decoder, stream) = events.into_parts();
+        stream.put_back(unread);
+        Ok(Box::new(decoder))
+    }
+}
+
 /// Reads to the end of the file, or until the listener says [`Next::Stop`].
-pub(crate) fn listen<S: Source<Error: Display>>(
+fn listen<C: Decode, S: Source<Error: Display>>(
     file: &str,
-    events: &mut Events<'_, HostDecoder, S>,
+    events: &mut Events<'_, C, S>,
     listener: &mut impl Listener,
 ) -> Result<(), Failure> {
     loop {

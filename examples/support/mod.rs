@@ -5,6 +5,8 @@
 pub(crate) mod directory;
 pub(crate) mod escape;
 pub(crate) mod failure;
+pub(crate) mod format;
+pub(crate) mod index;
 pub(crate) mod listen;
 pub(crate) mod number;
 pub(crate) mod output;
@@ -14,6 +16,7 @@ pub(crate) mod search;
 pub(crate) mod shards;
 pub(crate) mod similar;
 pub(crate) mod source;
+pub(crate) mod start;
 pub(crate) mod stream;
 pub(crate) mod table;
 pub(crate) mod tensors;

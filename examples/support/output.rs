@@ -62,7 +62,7 @@ impl<W: Write> Output<W> {
         header.push_str(&" ".repeat(padding));
         header.push('\n');
         self.out.write_all(b"\x93NUMPY\x01\x00")?;
-        // Four dimensions of twenty digits are far below 64 KiB.
+        // Eight dimensions of twenty digits are far below 64 KiB.
         self.out.write_all(&(header.len() as u16).to_le_bytes())?;
         self.out.write_all(header.as_bytes())
     }

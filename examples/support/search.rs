@@ -2,10 +2,9 @@
 
 use weightstream::{Directory, Event, Layout, Options, TensorInfo, TensorSlot, UnknownTypes};
 
-use crate::support::directory::GrowingDirectory;
 use crate::support::escape;
 use crate::support::failure::Failure;
-use crate::support::listen::{HostDecoder, Listener, Next};
+use crate::support::listen::{Listener, Next};
 use crate::support::similar::Similar;
 
 /// A tensor, and where its data lie.
@@ -27,13 +26,10 @@ impl<'a> Search<'a> {
         Self { wanted, found: None, similar: Similar::default() }
     }
 
-    /// A decoder for the next file.
-    ///
-    /// All tensors are recorded, 40 bytes each: only then can it say where those of unknown type end, and whether any two
-    /// overlap. The size of the file is not told: of one that was cut, the rows that are there can still be had.
-    pub(crate) fn decoder() -> HostDecoder {
-        let options = Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer);
-        HostDecoder::with_scratch(GrowingDirectory::new(), options)
+    /// Of the decoder of each file. The size of the file is not told: of one that was cut, the rows that are there can
+    /// still be had.
+    pub(crate) fn options() -> Options {
+        Options::new().layout(Layout::Sparse).unknown_types(UnknownTypes::Infer)
     }
 
     /// The tensor, if it is in the file that was heard last.

@@ -1,14 +1,16 @@
-//! The files of a model: one, or the shards that stand beside the first one.
+//! The files of a model: one, or the shards that stand beside the first one or beside an index.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weightstream::{Event, Shard, ShardError, ShardName, ShardSet};
+use weightstream::{Event, Format, Shard, ShardError, ShardName, ShardSet};
 
 use crate::support::escape;
 use crate::support::failure::Failure;
+use crate::support::format;
+use crate::support::index::Index;
 use crate::support::source::Source;
 
 /// Opens the files of a model in their order, and checks that they are one model.
@@ -18,7 +20,12 @@ pub(crate) struct Shards {
     opened: usize,
     /// A source that is no file of the disk. It is a model by itself, whatever its keys say.
     given: Option<Source>,
+    /// Of GGUF.
     set: Option<ShardSet>,
+    /// Of safetensors.
+    index: Option<Index>,
+    /// A safetensors header may have so many bytes; 0 is the default.
+    max_header: u32,
     /// The file in hand, ready to be printed.
     name: String,
     /// In which shard each tensor is, where there are several.
@@ -34,6 +41,10 @@ impl Shards {
             return Source::open(path).map(Self::single);
         }
         let path = Path::new(path);
+        if Index::is_index(path) {
+            let (index, files) = Index::open(path)?;
+            return Ok(Self { files, index: Some(index), ..Self::empty() });
+        }
         let files = match shard_name(path) {
             None => vec![path.into()],
             Some(name) => {
@@ -53,8 +64,22 @@ impl Shards {
     }
 
     fn empty() -> Self {
-        let (name, tensors) = (String::new(), HashMap::new());
-        Self { files: Vec::new(), opened: 0, given: None, set: None, name, tensors, twice: None }
+        Self {
+            files: Vec::new(),
+            opened: 0,
+            given: None,
+            set: None,
+            index: None,
+            max_header: 0,
+            name: String::new(),
+            tensors: HashMap::new(),
+            twice: None,
+        }
+    }
+
+    /// A safetensors header may have so many bytes; 0 is the default.
+    pub(crate) fn set_max_header(&mut self, bytes: u32) {
+        self.max_header = bytes;
     }
 
     /// Files of the model.
@@ -82,11 +107,12 @@ impl Shards {
 
     /// The next file; `None` when all were opened.
     pub(crate) fn open_next(&mut self) -> Result<Option<Source>, Failure> {
-        let source = match (self.given.take(), self.files.get(self.opened)) {
+        let mut source = match (self.given.take(), self.files.get(self.opened)) {
             (Some(source), _) => source,
             (None, Some(path)) => Source::open(path.as_os_str())?,
             (None, None) => return Ok(None),
         };
+        source.set_max_header(self.max_header);
         self.name = source.name().to_owned();
         let shard = self.files.get(self.opened).and_then(|path| shard_name(path)).map(|name| name.shard());
         self.opened += 1;
@@ -104,11 +130,24 @@ impl Shards {
     }
 
     fn see_other(&mut self, event: &Event<'_>) -> Result<bool, Failure> {
+        if let Event::Header(header) = event {
+            self.format(header.format)?;
+        }
+        if let Event::Tensor { name, info } = event {
+            let tensor = name.prefix();
+            self.check_index(|index, file| {
+                let wrong = |what| format!("{what} (tensor \"{}\")", escape::plain(tensor));
+                index.see(file, tensor, info).map_err(wrong)
+            })?;
+        }
         let mut is_wanted = false;
         self.check(|set| set.accept(event).map(|wants| is_wanted = wants))?;
         match event {
-            Event::Tensor { name, .. } if self.len() > 1 => self.tensor(name.prefix()),
+            Event::Tensor { name, .. } if self.len() > 1 && self.index.is_none() => {
+                self.tensor(name.prefix());
+            }
             Event::DataStart(_) => {
+                self.check_index(|index, file| index.end_file(file))?;
                 self.found_all()?;
                 self.twice.take().map_or(Ok(()), Err)?;
             }
@@ -124,7 +163,33 @@ impl Shards {
 
     /// All files have been read.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        self.check(|set| set.finish())
+        self.check(|set| set.finish())?;
+        self.index.as_ref().map_or(Ok(()), Index::finish)
+    }
+
+    /// A file of this format begins. Those of one model are of one format, and the keys of safetensors say nothing of
+    /// shards.
+    fn format(&mut self, found: Format) -> Result<(), Failure> {
+        let expected = if self.index.is_some() { Format::Safetensors } else { Format::Gguf };
+        if found != expected && (self.len() > 1 || self.index.is_some()) {
+            return Err(Failure::Other(format!(
+                "{}: the file is {}, and the model {}",
+                self.name,
+                format::name(found),
+                format::name(expected)
+            )));
+        }
+        self.set = self.set.take().filter(|_| found == Format::Gguf);
+        Ok(())
+    }
+
+    fn check_index(
+        &mut self,
+        call: impl FnOnce(&mut Index, usize) -> Result<(), String>,
+    ) -> Result<(), Failure> {
+        // The file in hand is the one that was opened last.
+        let Some((index, file)) = self.index.as_mut().zip(self.opened.checked_sub(1)) else { return Ok(()) };
+        call(index, file).map_err(|what| Failure::Other(format!("{}: {what}", self.name)))
     }
 
     fn check(&mut self, call: impl FnOnce(&mut ShardSet) -> Result<(), ShardError>) -> Result<(), Failure> {

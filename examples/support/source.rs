@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::PathBuf;
 
-use weightstream::io::{Events, ReadAt, StdFile};
+use weightstream::Options;
+use weightstream::io::{Decode, ReadAt, StdFile};
 
 use crate::support::escape;
 use crate::support::failure::Failure;
-use crate::support::listen::{HostDecoder, Listener, listen};
+use crate::support::listen::{Listener, Reading};
+use crate::support::start::Start;
 use crate::support::stream::Stream;
 
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -21,6 +23,8 @@ pub(crate) struct Source {
     size: Option<u64>,
     input: Input,
     buffer_bytes: usize,
+    /// Most bytes of a safetensors header; 0 is the default.
+    max_header: u32,
 }
 
 enum Input {
@@ -54,17 +58,22 @@ impl Source {
     /// Anything that is read at any offset and has `size` bytes. The name is ready to be printed.
     pub(crate) fn over(name: String, size: u64, file: impl ReadAt<Error = io::Error> + 'static) -> Self {
         let input = Input::File(Box::new(file));
-        Self { name, path: None, size: Some(size), input, buffer_bytes: BUFFER_BYTES }
+        Self { name, path: None, size: Some(size), input, buffer_bytes: BUFFER_BYTES, max_header: 0 }
     }
 
     fn stream(name: String, reader: impl Read + 'static) -> Self {
         let input = Input::Stream(Stream::new(reader));
-        Self { name, path: None, size: None, input, buffer_bytes: BUFFER_BYTES }
+        Self { name, path: None, size: None, input, buffer_bytes: BUFFER_BYTES, max_header: 0 }
     }
 
     /// Reads chunks of this size at most.
     pub(crate) fn set_chunk_bytes(&mut self, bytes: usize) {
         self.buffer_bytes = bytes;
+    }
+
+    /// A safetensors header may have so many bytes; 0 is the default.
+    pub(crate) fn set_max_header(&mut self, bytes: u32) {
+        self.max_header = bytes;
     }
 
     /// The file's name, ready to be printed.
@@ -85,23 +94,27 @@ impl Source {
     /// Decodes from the start, until the listener has heard enough. A file is not read where nothing is wanted.
     pub(crate) fn decode(
         &mut self,
-        decoder: HostDecoder,
+        options: Options,
         listener: &mut impl Listener,
-    ) -> Result<HostDecoder, Failure> {
+    ) -> Result<Box<dyn Decode>, Failure> {
+        let start = self.read_start().map_err(|error| Failure::Other(format!("{}: {error}", self.name)))?;
+        let options = options.header_bytes(self.max_header);
+        let reading = Reading { file: &self.name, format: start.format(&self.name)?, options };
         let mut buffer = vec![0; self.buffer_bytes];
         match &mut self.input {
-            Input::File(file) => {
-                let mut events = Events::over(decoder, &mut **file, &mut buffer);
-                listen(&self.name, &mut events, listener)?;
-                Ok(events.into_parts().0)
-            }
+            Input::File(file) => reading.decode(start.before(&mut **file), &mut buffer, listener),
+            Input::Stream(stream) => reading.decode_stream(stream, &mut buffer, listener),
+        }
+    }
+
+    /// The first bytes. A stream gives them once more.
+    fn read_start(&mut self) -> io::Result<Start> {
+        match &mut self.input {
+            Input::File(file) => Start::read(&mut **file),
             Input::Stream(stream) => {
-                let mut events = Events::new(decoder, &mut *stream, &mut buffer);
-                listen(&self.name, &mut events, listener)?;
-                let unread = events.unread().to_vec();
-                let (decoder, stream) = events.into_parts();
-                stream.put_back(unread);
-                Ok(decoder)
+                let start = Start::read(stream)?;
+                stream.put_back(start.bytes().to_vec());
+                Ok(start)
             }
         }
     }

@@ -42,7 +42,8 @@ impl<'a> Values<'a> {
         };
         // Without anything to read, it says whether the type can be dequantized at all.
         slot.dequantize(&mut [].as_slice(), &mut []).map_err(|error| fail(error.to_string()))?;
-        let all = info.dims().iter().skip(1).product();
+        // Of all dimensions but the innermost.
+        let all = info.shape().rev().skip(1).product();
         let rows = match &selection.rows {
             Some(rows) => rows.within(all).map_err(fail)?,
             None => 0..all,

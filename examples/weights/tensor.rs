@@ -23,7 +23,7 @@ fn locate(shards: &mut Shards, wanted: &str) -> Result<(Source, Found), Failure>
     let (mut search, mut first) = (Search::new(wanted), None);
     while let Some(mut source) = shards.open_next()? {
         let mut descriptions = Descriptions { shards, search: &mut search };
-        let decoder = source.decode(Search::decoder(), &mut descriptions)?;
+        let decoder = source.decode(Search::options(), &mut descriptions)?;
         if let Some(found) = search.found(decoder.directory()) {
             return Ok((source, found));
         }

@@ -48,6 +48,7 @@ pub(super) struct Keeper<'m> {
 type Kept = Result<(), MetadataErrorKind>;
 
 impl Keeper<'_> {
+    #[inline(never)] // As one with its caller, it is larger, and so is its frame.
     pub(super) fn accept(
         &mut self,
         filter: Option<&[KeyPattern]>,

@@ -1,6 +1,6 @@
 //! 4-bit floats, feature `fp4`.
 
-use super::unpack::{look_up, nibbles, split};
+use super::unpack::{look_up, look_up_scaled, nibbles, split};
 
 /// `MXFP4`: E2M1 codes with an E8M0 scale, one block of 32 elements.
 ///
@@ -19,7 +19,7 @@ pub fn mxfp4(block: &[u8; 17], out: &mut [f32; 32]) {
         1 => 0x0040_0000,
         _ => u32::from(scale.wrapping_sub(1)) << 23,
     };
-    look_up(&E2M1_DOUBLED, nibbles(codes).as_flattened(), f32::from_bits(bits), out);
+    look_up_scaled(&E2M1_DOUBLED, codes, f32::from_bits(bits), out);
 }
 
 /// `NVFP4`: E2M1 codes with UE4M3 scales, one block of 64 elements in 4 parts.

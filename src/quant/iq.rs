@@ -4,8 +4,9 @@
 //! beside it, eight in a byte, bit 0 for the first element, a set bit for minus. Some types store seven of the
 //! eight: the number of minus signs is always even, so the eighth follows from the others.
 
-use super::grids;
-use super::unpack::{f16, look_up, nibbles, scale, split};
+use super::unpack::{SCALAR, f16, look_up_scaled, split};
+use super::{grids, signed};
+use signed::entry;
 
 /// `IQ2_XXS`: 2.06 bits an element, one block of 256 elements in 8 parts.
 ///
@@ -22,8 +23,8 @@ pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
         let [e0, e1, e2, e3, word @ ..] = *part;
         let (signs, scale) = signs_and_scale(word);
         let factor = d * (0.5 + scale) * 0.25;
-        let entries = [e0, e1, e2, e3].map(|entry| magnitudes(&grids::IQ2XXS, u16::from(entry)));
-        signed([factor; 2], entries, signs, out);
+        let entry = |number: u8| entry(&grids::IQ2XXS, u16::from(number));
+        signed::eights([factor; 2], [e0, e1, e2, e3], entry, signs, out);
     }
 }
 
@@ -43,10 +44,10 @@ pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
     let parts = codes.as_chunks::<8>().0.iter().zip(scales);
     for (out, (codes, scales)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let [a0, a1, b0, b1, c0, c1, d0, d1] = *codes;
-        let entries = [[a0, a1], [b0, b1], [c0, c1], [d0, d1]]
-            .map(|code| magnitudes(&grids::IQ2XS, u16::from_le_bytes(code) & 511));
+        let codes = [[a0, a1], [b0, b1], [c0, c1], [d0, d1]];
+        let entry = |code| entry(&grids::IQ2XS, u16::from_le_bytes(code) & 511);
         let signs = eighth_sign(u32::from_le_bytes([a1 >> 1, b1 >> 1, c1 >> 1, d1 >> 1]));
-        signed(two_factors(d, *scales), entries, signs, out);
+        signed::eights(two_factors(d, *scales), codes, entry, signs, out);
     }
 }
 
@@ -67,13 +68,8 @@ pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
     for (out, (entries, word)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let (signs, scale) = signs_and_scale(*word);
         let factor = d * (0.5 + scale) * 0.5;
-        let [e0, e1, e2, e3, e4, e5, e6, e7] = entries.map(|entry| {
-            let codes = three_bits(&grids::IQ3XXS, u16::from(entry));
-            // 4 + 8 × code, but 62 instead of 60: 2 more where all three bits are set.
-            let seven = codes & codes >> 1 & codes >> 2 & 0x0101_0101;
-            (codes << 3 | 0x0404_0404).wrapping_add(seven << 1)
-        });
-        signed([factor; 2], [join(e0, e1), join(e2, e3), join(e4, e5), join(e6, e7)], signs, out);
+        let entry = |number: u8| entry(&grids::IQ3XXS, u16::from(number));
+        signed::fours(factor, *entries, entry, evenly_but_62, signs, out);
     }
 }
 
@@ -113,7 +109,7 @@ pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
 /// An element is `d × value`, as in ggml's `dequantize_row_iq4_nl`. Never panics.
 pub fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
-    look_up(&NON_LINEAR, nibbles(codes).as_flattened(), f16([*d0, *d1]), out);
+    look_up_scaled(&NON_LINEAR, codes, f16([*d0, *d1]), out);
 }
 
 /// `IQ3_S`: 3.44 bits an element, one block of 256 elements in 8 parts.
@@ -139,12 +135,12 @@ pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
     for (out, ((low, ninths), (signs, scale))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let factor = d * f32::from(scale << 1 | 1);
         let mut ninths = u16::from(*ninths) << 8;
-        let [e0, e1, e2, e3, e4, e5, e6, e7] = low.map(|low| {
-            let codes = three_bits(&grids::IQ3S, ninths & 256 | u16::from(low));
+        let entry = |low: u8| {
+            let entry = entry(&grids::IQ3S, ninths & 256 | u16::from(low));
             ninths >>= 1;
-            codes << 1 | 0x0101_0101
-        });
-        signed([factor; 2], [join(e0, e1), join(e2, e3), join(e4, e5), join(e6, e7)], *signs, out);
+            entry
+        };
+        signed::fours(factor, *low, entry, odd, *signs, out);
     }
 }
 
@@ -169,12 +165,12 @@ pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
     let parts = entries.zip(signs.as_chunks::<4>().0.iter().zip(scales));
     for (out, ((low, high), (signs, scales))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let mut high = u16::from(*high) << 8;
-        let entries = low.map(|low| {
-            let entry = magnitudes(&grids::IQ2S, high & 0x300 | u16::from(low));
+        let entry = |low: u8| {
+            let entry = entry(&grids::IQ2S, high & 0x300 | u16::from(low));
             high >>= 2;
             entry
-        });
-        signed(two_factors(d, *scales), entries, *signs, out);
+        };
+        signed::eights(two_factors(d, *scales), *low, entry, *signs, out);
     }
 }
 
@@ -199,7 +195,7 @@ pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
         let [two_bits, _] = (high & 0x30).to_le_bytes();
         let scale = (two_bits | low).wrapping_sub(32).cast_signed();
         high = high.rotate_right(2);
-        look_up(&NON_LINEAR, nibbles(codes).as_flattened(), d * f32::from(scale), out);
+        look_up_scaled(&NON_LINEAR, codes, d * f32::from(scale), out);
     }
 }
 
@@ -238,42 +234,18 @@ static NON_LINEAR: [f32; 16] = [
     -127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0,
 ];
 
-/// The entry of a codebook. No number is too large: they have as many bits as the codebook needs.
+/// The magnitudes of `IQ3_XXS`, four in a word: 4 + 8 × code, but 62 instead of 60, which is 2 more where all three
+/// bits are set.
 #[inline(always)]
-fn entry<const N: usize>(grid: &[u16; N], number: u16) -> u16 {
-    grid.get(usize::from(number)).copied().unwrap_or_default()
+fn evenly_but_62(codes: u32) -> u32 {
+    let seven = codes & codes >> 1 & codes >> 2 & 0x0101_0101;
+    (codes << 3 | 0x0404_0404).wrapping_add(seven << 1)
 }
 
-/// An entry of eight 2-bit codes as eight bytes: 8 for code 0, 25 for 1, 43 for 2.
+/// The magnitudes of `IQ3_S`, four in a word: 1 + 2 × code.
 #[inline(always)]
-fn magnitudes<const N: usize>(grid: &[u16; N], number: u16) -> u64 {
-    let codes = two_bits(grid, number);
-    // 8 + 17 × code, and 1 more where the code is 2.
-    let multiples = codes.wrapping_add(codes << 4);
-    multiples.wrapping_add(codes >> 1 & 0x0101_0101_0101_0101).wrapping_add(0x0808_0808_0808_0808)
-}
-
-/// The eight 2-bit codes of an entry, one in a byte.
-#[inline(always)]
-fn two_bits<const N: usize>(grid: &[u16; N], number: u16) -> u64 {
-    let codes = u64::from(entry(grid, number));
-    let codes = (codes | codes << 24) & 0x0000_00ff_0000_00ff;
-    let codes = (codes | codes << 12) & 0x000f_000f_000f_000f;
-    (codes | codes << 6) & 0x0303_0303_0303_0303
-}
-
-/// The four 3-bit codes of an entry, one in a byte.
-#[inline(always)]
-fn three_bits<const N: usize>(grid: &[u16; N], number: u16) -> u32 {
-    let codes = u32::from(entry(grid, number));
-    let codes = (codes | codes << 10) & 0x003f_003f;
-    (codes | codes << 5) & 0x0707_0707
-}
-
-/// Eight bytes, the first four from `first`.
-#[inline(always)]
-fn join(first: u32, last: u32) -> u64 {
-    u64::from(last) << 32 | u64::from(first)
+fn odd(codes: u32) -> u32 {
+    codes << 1 | 0x0101_0101
 }
 
 /// The nibbles of each byte, the low one first.
@@ -307,32 +279,47 @@ fn eighth_sign(sevens: u32) -> [u8; 4] {
     (sevens | odd << 7).to_le_bytes()
 }
 
-/// `factor × ±magnitude` for 32 elements, a factor for 16 of them.
-///
-/// The sign is put on the magnitude: it is never zero, so the product has the bits it would have if the sign
-/// were put on last.
-#[inline(always)]
-fn signed(factors: [f32; 2], magnitudes: [u64; 4], signs: [u8; 4], out: &mut [f32; 32]) {
-    let mut codes = magnitudes.map(u64::to_le_bytes);
-    let signs = signs.map(|byte| [byte; 8]);
-    let own = [[1, 2, 4, 8, 16, 32, 64, 128]; 4];
-    let tests = signs.as_flattened().iter().zip(own.as_flattened());
-    for (code, (signs, own)) in codes.as_flattened_mut().iter_mut().zip(tests) {
-        // Two's complement: all bits turned and 1 added. A branch would not become vector code.
-        let minus: u8 = if signs & own == 0 { 0 } else { 255 };
-        *code = (*code ^ minus).wrapping_sub(minus);
-    }
-    let halves = codes.as_flattened().as_chunks::<16>().0.iter().zip(factors);
-    for (out, (codes, factor)) in out.as_chunks_mut::<16>().0.iter_mut().zip(halves) {
-        scale(codes, factor, out);
-    }
-}
-
 /// `factor × (code − 1 ± 0.125)` for the eight codes of an entry of `IQ1_S` and `IQ1_M`. All sums are exact.
 #[inline(always)]
 fn shifted(factor: f32, number: u16, minus: bool, out: &mut [f32; 8]) {
+    let entry = entry(&grids::IQ1S, number);
     let shift = if minus { -1.125 } else { -0.875 };
-    for (out, code) in out.iter_mut().zip(two_bits(&grids::IQ1S, number).to_le_bytes()) {
+    if SCALAR {
+        shifted_by_table(factor, entry, shift, out)
+    } else {
+        shifted_by_codes(factor, entry, shift, out)
+    }
+}
+
+#[inline(always)]
+fn shifted_by_codes(factor: f32, entry: u16, shift: f32, out: &mut [f32; 8]) {
+    for (out, code) in out.iter_mut().zip(signed::two_bits(entry).to_le_bytes()) {
         *out = factor * (f32::from(code) + shift);
+    }
+}
+
+#[inline(always)]
+fn shifted_by_table(factor: f32, entry: u16, shift: f32, out: &mut [f32; 8]) {
+    let products = [0.0, 1.0, 2.0, 3.0].map(|code| factor * (code + shift));
+    signed::look_up(&products, signed::two_bits_in_nibbles(entry), out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shifted_by_codes, shifted_by_table};
+    use crate::quant::tests::assert_same;
+
+    #[test]
+    fn shifted_codes_give_the_same_bits_both_ways() {
+        for factor in [0.3, -0.7, 3e38, -1e-45, 0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            for entry in 0..=u16::MAX {
+                let shift = if entry % 3 == 0 { -1.125 } else { -0.875 };
+                let mut values = [[0.0; 8]; 2];
+                let [by_codes, by_table] = &mut values;
+                shifted_by_codes(factor, entry, shift, by_codes);
+                shifted_by_table(factor, entry, shift, by_table);
+                assert_same(by_codes, by_table, "eight codes");
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Blocks of 256 elements in parts of 16 or 32, each with a scale of its own, feature `k`.
 
-use super::unpack::{as_signed, copy, each, f16, nibbles, pairs, scale, scale_add, split};
+use super::k_scalar;
+use super::unpack::{SCALAR, each, f16, nibbles, pairs, scale, scale_add, split};
 
 /// What a `Q4_K` or `Q5_K` block holds beside its codes; a part is 32 elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,9 @@ pub struct PartScales {
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q2_K`. Never panics.
 pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q2_k(block, out);
+    }
     let [rest @ .., d0, d1, m0, m1] = block;
     let (d, dmin) = (f16([*d0, *d1]), f16([*m0, *m1]));
     let (scales, codes) = split::<16, 64, 80>(rest);
@@ -67,6 +71,9 @@ pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
 ///
 /// An element is `(d × (scale − 32)) × (code − 4)`, as in ggml's `dequantize_row_q3_K`. Never panics.
 pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q3_k(block, out);
+    }
     let [rest @ .., d0, d1] = block;
     let d = f16([*d0, *d1]);
     let (high, rest) = split::<32, 76, 108>(rest);
@@ -100,6 +107,9 @@ pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q4_K`. Never panics.
 pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q4_k(block, out);
+    }
     let ([d0, d1, m0, m1, scales @ ..], codes) = split::<16, 128, 144>(block);
     let (factors, addends) = factors(f16([*d0, *d1]), f16([*m0, *m1]), scales);
     let factors = factors.as_chunks::<2>().0.iter().zip(addends.as_chunks::<2>().0);
@@ -117,7 +127,10 @@ pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
 pub fn unpack_q4_k(block: &[u8; 144], codes: &mut [u8; 256]) -> PartScalesAndMinimums {
     let (head, packed) = split::<16, 128, 144>(block);
     for (codes, packed) in codes.as_chunks_mut::<64>().0.iter_mut().zip(packed.as_chunks::<32>().0) {
-        copy(nibbles(packed).as_flattened(), codes);
+        let (low, high) = codes.split_at_mut(32);
+        for ((low, high), byte) in low.iter_mut().zip(high).zip(packed) {
+            (*low, *high) = (byte & 15, byte >> 4);
+        }
     }
     scales_and_minimums(head)
 }
@@ -134,6 +147,9 @@ pub fn unpack_q4_k(block: &[u8; 144], codes: &mut [u8; 256]) -> PartScalesAndMin
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q5_K`. Never panics.
 pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q5_k(block, out);
+    }
     let ([d0, d1, m0, m1, scales @ ..], rest) = split::<16, 160, 176>(block);
     let (factors, addends) = factors(f16([*d0, *d1]), f16([*m0, *m1]), scales);
     let (high, low) = split::<32, 128, 160>(rest);
@@ -153,9 +169,13 @@ pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
 pub fn unpack_q5_k(block: &[u8; 176], codes: &mut [u8; 256]) -> PartScalesAndMinimums {
     let (head, rest) = split::<16, 160, 176>(block);
     let (high, low) = split::<32, 128, 160>(rest);
-    let mut high = *high;
-    for (codes, low) in codes.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0) {
-        copy(five_bits(low, &mut high).as_flattened(), codes);
+    let groups = codes.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0);
+    for ((codes, low), shift) in groups.zip([0_u32, 2, 4, 6]) {
+        let (first, second) = codes.split_at_mut(32);
+        for ((first, second), (low, high)) in first.iter_mut().zip(second).zip(low.iter().zip(high)) {
+            let high = high.wrapping_shr(shift);
+            (*first, *second) = (low & 15 | (high & 1) << 4, low >> 4 | (high & 2) << 3);
+        }
     }
     scales_and_minimums(head)
 }
@@ -171,6 +191,9 @@ pub fn unpack_q5_k(block: &[u8; 176], codes: &mut [u8; 256]) -> PartScalesAndMin
 ///
 /// An element is `(d × scale) × (code − 32)`, as in ggml's `dequantize_row_q6_K`. Never panics.
 pub fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
+    if SCALAR {
+        return k_scalar::q6_k(block, out);
+    }
     let [rest @ .., d0, d1] = block;
     let d = f16([*d0, *d1]);
     let (low, rest) = split::<128, 80, 208>(rest);
@@ -195,7 +218,17 @@ pub fn unpack_q6_k(block: &[u8; 210], codes: &mut [i8; 256]) -> PartScales {
     let (high, scales) = split::<64, 16, 80>(rest);
     let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
     for (codes, (low, high)) in codes.as_chunks_mut::<128>().0.iter_mut().zip(bits) {
-        as_signed(&six_bits(low, high), codes);
+        let (first, second) = split::<32, 32, 64>(low);
+        let (left, right) = codes.split_at_mut(64);
+        let (codes_0, codes_1) = left.split_at_mut(32);
+        let (codes_2, codes_3) = right.split_at_mut(32);
+        let codes = codes_0.iter_mut().zip(codes_1).zip(codes_2.iter_mut().zip(codes_3));
+        let bits = first.iter().zip(second).zip(high);
+        for (((code_0, code_1), (code_2, code_3)), ((first, second), high)) in codes.zip(bits) {
+            let signed = |low: u8, high: u8| (low | high & 48).wrapping_sub(32).cast_signed();
+            (*code_0, *code_1) = (signed(first & 15, high << 4), signed(second & 15, high << 2));
+            (*code_2, *code_3) = (signed(first >> 4, *high), signed(second >> 4, high >> 2));
+        }
     }
     PartScales { d: u16::from_le_bytes([*d0, *d1]), scales: each(scales, u8::cast_signed) }
 }
@@ -247,7 +280,7 @@ fn six_bits(low: &[u8; 64], high: &[u8; 32]) -> [u8; 128] {
 
 /// The 16 scales of `Q3_K`.
 #[inline(always)]
-fn q3_k_scales(bytes: &[u8; 12]) -> [i8; 16] {
+pub(super) fn q3_k_scales(bytes: &[u8; 12]) -> [i8; 16] {
     let (low, high) = split::<8, 4, 12>(bytes);
     let (low, high) = (nibbles(low), pairs(high));
     let mut scales = [0; 16];
@@ -275,7 +308,7 @@ fn scales_and_minimums(head: &[u8; 16]) -> PartScalesAndMinimums {
 
 /// The scales and the minimums of the 8 parts of `Q4_K` and `Q5_K`.
 #[inline(always)]
-fn six_bit_pairs(bytes: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
+pub(super) fn six_bit_pairs(bytes: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *bytes;
     // Four at once, in the bytes of a number.
     let a = u32::from_le_bytes([a0, a1, a2, a3]);

@@ -1,8 +1,8 @@
 //! Dequantizers: one function a block type, from the bytes of one block to its `f32` values.
 //!
 //! Each is infallible and stands alone, so firmware that knows its types links only those. For whole slices of
-//! a type known at run time there is [`TensorType::dequantize`]. The values are those of ggml's reference
-//! functions, bit for bit, except that a NaN may be another NaN.
+//! a type known at run time there is [`TensorType::dequantize`]. The values of ggml's types are those of its
+//! reference functions, bit for bit, except that a NaN may be another NaN.
 //!
 //! Blocks here are little-endian. In the descriptions an offset counts bytes from the start of the block, and an
 //! element is counted in the order of the output. `f16` is IEEE binary16.
@@ -14,6 +14,7 @@
 mod narrow;
 mod plain;
 mod range;
+mod swap;
 mod unpack;
 
 #[cfg(feature = "safetensors")]
@@ -26,10 +27,18 @@ mod grids;
 mod iq;
 #[cfg(feature = "k")]
 mod k;
+#[cfg(feature = "k")]
+mod k_scalar;
 #[cfg(feature = "legacy")]
 mod legacy;
+#[cfg(all(test, any(feature = "k", feature = "ternary")))]
+mod scalar_tests;
+#[cfg(feature = "iq")]
+mod signed;
 #[cfg(feature = "ternary")]
 mod ternary;
+#[cfg(feature = "ternary")]
+mod ternary_scalar;
 #[cfg(test)]
 mod tests;
 
@@ -55,96 +64,118 @@ pub use ternary::{q1_0, q2_0, tq1_0, tq2_0};
 
 use crate::tensor_type::tensor_types;
 use crate::{ByteOrder, DequantizeError, TensorType};
-use core::slice;
 
 /// Elements of the largest block there is.
 const LARGEST_BLOCK: usize = 256;
+/// Bytes of the largest block there is.
+const LARGEST_BLOCK_BYTES: usize = 292;
 
-/// What [`dequantize`] was asked to do.
-struct Job<'a, 'i> {
-    tensor_type: TensorType,
-    order: ByteOrder,
-    src: &'a mut &'i [u8],
-    out: &'a mut [f32],
+/// Whether a kernel decodes one block a call, and the loop around it is there once for all types: a microcontroller
+/// has less flash for it. On other machines each kernel has a loop of its own, as a call takes as long as a small block.
+const ONE_BY_ONE: bool = unpack::SCALAR;
+
+/// Decodes a run of plain elements, or of whole blocks: the first, or all of them, as [`ONE_BY_ONE`] says.
+type Kernel = fn(&[u8], &mut [f32]);
+
+/// The size of a block.
+#[derive(Clone, Copy)]
+struct Block {
+    elements: usize,
+    bytes: usize,
 }
 
-/// Numbers in a row inside a block: `count` of `width` (2 or 4) bytes each, from byte `start` on.
-#[allow(dead_code, reason = "not built when every family is off")]
-struct Field {
-    width: u8,
-    start: u16,
-    count: u16,
-}
-
-/// The big-endian column of the type table: the fields to reverse, `None` if that is ambiguous.
-#[allow(unused_macros, reason = "not used when every family is off")]
-macro_rules! fields {
-    (ambiguous) => { None };
-    ([$($width:literal @ $start:literal $(x $count:literal)?),*]) => {
-        Some(&[$(Field { width: $width, start: $start, count: fields!(times $($count)?) }),*])
-    };
-    (times) => { 1 };
-    (times $count:literal) => { $count };
-}
-
-/// The result for one line of the type table, from its family, sizes, big-endian column and kernel.
+/// The kernel of one line of the type table, from its family, sizes and function; `None` if the family is turned off.
 ///
-/// A kernel for blocks of another size is an error at compile time.
-macro_rules! run {
-    ($job:ident $family:ident $elements:literal $bytes:literal $big_endian:tt none) => {
-        Err(DequantizeError::NoKernel { tensor_type: $job.tensor_type })
+/// A function for blocks of another size is an error at compile time.
+macro_rules! kernel {
+    ($family:ident $elements:literal $bytes:literal none) => { None };
+    (Plain 1 $bytes:literal $function:path) => {
+        Some(|src, out| _ = $function(src.as_chunks::<$bytes>().0, out))
     };
-    ($job:ident Plain 1 $bytes:literal whole $kernel:path) => { elements::<$bytes>($job, $kernel) };
-    ($job:ident Legacy $($line:tt)+) => { run!($job "legacy" $($line)+) };
-    ($job:ident K $($line:tt)+) => { run!($job "k" $($line)+) };
-    ($job:ident Iq $($line:tt)+) => { run!($job "iq" $($line)+) };
-    ($job:ident Ternary $($line:tt)+) => { run!($job "ternary" $($line)+) };
-    ($job:ident Fp4 $($line:tt)+) => { run!($job "fp4" $($line)+) };
-    ($job:ident $feature:literal $elements:literal $bytes:literal $big_endian:tt $kernel:path) => {{
+    (Legacy $($line:tt)+) => { kernel!("legacy" $($line)+) };
+    (K $($line:tt)+) => { kernel!("k" $($line)+) };
+    (Iq $($line:tt)+) => { kernel!("iq" $($line)+) };
+    (Ternary $($line:tt)+) => { kernel!("ternary" $($line)+) };
+    (Fp4 $($line:tt)+) => { kernel!("fp4" $($line)+) };
+    ($feature:literal $elements:literal $bytes:literal $function:path) => {{
         #[cfg(feature = $feature)]
-        let result = blocks::<$bytes, $elements>($job, fields!($big_endian), $kernel);
+        let kernel: Option<Kernel> = Some(|src, out| blocks::<$bytes, $elements, ONE_BY_ONE>(src, out, $function));
         #[cfg(not(feature = $feature))]
-        let result = Err(DequantizeError::FamilyOff { tensor_type: $job.tensor_type, feature: $feature });
-        result
+        let kernel: Option<Kernel> = None;
+        kernel
     }};
 }
 
-macro_rules! dispatch {
+macro_rules! kernels {
     (
         $($id:literal $name:ident $elements:tt $bytes:literal $family:ident
-            $big_endian:tt $($kernel:ident)::+;)*
+            $big_endian:tt $($function:ident)::+;)*
         removed: $($removed:tt)*
     ) => {
-        fn dispatch(job: Job<'_, '_>) -> Result<usize, DequantizeError> {
-            match job.tensor_type {
-                $(TensorType::$name => run!(job $family $elements $bytes $big_endian $($kernel)::+),)*
+        /// The kernel of a type; `None` if it has none, or its family is turned off.
+        fn kernel(tensor_type: TensorType) -> Option<Kernel> {
+            match tensor_type {
+                $(TensorType::$name => kernel!($family $elements $bytes $($function)::+),)*
                 #[cfg(feature = "safetensors")]
-                _ => dispatch_dtype(job),
+                _ => dtype_kernel(tensor_type),
                 #[cfg(not(feature = "safetensors"))]
-                tensor_type => Err(DequantizeError::NoKernel { tensor_type }),
+                _ => None,
             }
         }
     };
 }
-tensor_types!(dispatch);
+tensor_types!(kernels);
 
 #[cfg(feature = "safetensors")]
-macro_rules! dispatch_dtypes {
+macro_rules! dtype_kernels {
     (
         $($(#[$doc:meta])* $id:literal $name:ident $elements:tt $bytes:literal $family:ident
-            $big_endian:tt $($kernel:ident)::+;)*
+            $big_endian:tt $($function:ident)::+;)*
         shared: $($shared:ident)*
     ) => {
-        fn dispatch_dtype(job: Job<'_, '_>) -> Result<usize, DequantizeError> {
-            match job.tensor_type {
-                $(TensorType::$name => run!(job $family $elements $bytes $big_endian $($kernel)::+),)*
-                tensor_type => Err(DequantizeError::NoKernel { tensor_type }),
+        /// The kernel of a type that is of safetensors alone.
+        fn dtype_kernel(tensor_type: TensorType) -> Option<Kernel> {
+            match tensor_type {
+                $(TensorType::$name => kernel!($family $elements $bytes $($function)::+),)*
+                _ => None,
             }
         }
     };
 }
 #[cfg(feature = "safetensors")]
-crate::safetensors::dtype::dtypes!(dispatch_dtypes);
+crate::safetensors::dtype::dtypes!(dtype_kernels);
+
+/// A kernel from the function for one block.
+#[allow(dead_code, reason = "not used when every family is off")]
+#[inline(always)]
+fn blocks<const BYTES: usize, const ELEMENTS: usize, const ONE_BY_ONE: bool>(
+    mut src: &[u8],
+    mut out: &mut [f32],
+    function: impl Fn(&[u8; BYTES], &mut [f32; ELEMENTS]),
+) {
+    while let (Some((block, blocks)), Some((values, rest))) =
+        (src.split_first_chunk(), out.split_first_chunk_mut())
+    {
+        function(block, values);
+        if ONE_BY_ONE {
+            return;
+        }
+        (src, out) = (blocks, rest);
+    }
+}
+
+/// Has all blocks decoded, which are whole ones, with room for each.
+fn run<const ONE_BY_ONE: bool>(kernel: Kernel, block: Block, mut src: &[u8], mut out: &mut [f32]) {
+    if !ONE_BY_ONE || block.elements == 1 {
+        return kernel(src, out);
+    }
+    while let (Some((first, blocks)), Some((values, rest))) =
+        (src.split_at_checked(block.bytes), out.split_at_mut_checked(block.elements))
+    {
+        kernel(first, values);
+        (src, out) = (blocks, rest);
+    }
+}
 
 /// Writes as many whole blocks as `src` and `out` hold, moves `src` behind them, returns the elements written.
 ///
@@ -156,94 +187,51 @@ pub(crate) fn dequantize(
     src: &mut &[u8],
     out: &mut [f32],
 ) -> Result<usize, DequantizeError> {
-    dispatch(Job { tensor_type, order, src, out })
-}
-
-/// Plain types: the kernel takes many elements at once.
-#[inline(never)] // A frame for each type, not one as large as all of them.
-fn elements<const BYTES: usize>(
-    job: Job<'_, '_>,
-    kernel: impl Fn(&[[u8; BYTES]], &mut [f32]) -> usize,
-) -> Result<usize, DequantizeError> {
-    let (elements, _) = job.src.as_chunks::<BYTES>();
-    if !enough(&job, BYTES, 1)? {
+    let (Some(kernel), Some(block)) = (kernel(tensor_type), block(tensor_type)) else {
+        return Err(without_kernel(tensor_type));
+    };
+    let swap = match order {
+        ByteOrder::Little => None,
+        ByteOrder::Big => {
+            Some(swap::of(tensor_type).ok_or(DequantizeError::AmbiguousByteOrder { tensor_type })?)
+        }
+    };
+    if src.is_empty() {
         return Ok(0);
     }
-    let written = match job.order {
-        ByteOrder::Little => kernel(elements, job.out),
-        ByteOrder::Big => elements.iter().zip(job.out).fold(0, |written: usize, (element, value)| {
-            let mut element = *element;
-            element.reverse();
-            written.wrapping_add(kernel(slice::from_ref(&element), slice::from_mut(value)))
-        }),
-    };
-    // No overflow: so many bytes are in `src`.
-    *job.src = job.src.get(written.wrapping_mul(BYTES)..).unwrap_or_default();
+    if src.len() < block.bytes {
+        return Err(DequantizeError::PartialBlock { needed: block.bytes, got: src.len() });
+    }
+    if out.len() < block.elements {
+        return Err(DequantizeError::OutputTooSmall { needed: block.elements, got: out.len() });
+    }
+    // Every number of elements in a block is a power of two.
+    let room = out.len() >> block.elements.trailing_zeros();
+    let count = room.min(src.len().checked_div(block.bytes).unwrap_or(0));
+    // No overflow: so many bytes are in `src`, and so many elements in `out`.
+    let (blocks, rest) = src.split_at_checked(count.wrapping_mul(block.bytes)).unwrap_or_default();
+    let written = count.wrapping_mul(block.elements);
+    let out = out.get_mut(..written).unwrap_or_default();
+    match swap {
+        None => run::<ONE_BY_ONE>(kernel, block, blocks, out),
+        Some(swap) => swap::run(swap, kernel, block, blocks, out),
+    }
+    *src = rest;
     Ok(written)
 }
 
-/// All other types: the kernel takes one block.
-#[allow(dead_code, reason = "not used when every family is off")]
-#[inline(never)]
-fn blocks<const BYTES: usize, const ELEMENTS: usize>(
-    job: Job<'_, '_>,
-    fields: Option<&[Field]>,
-    kernel: impl Fn(&[u8; BYTES], &mut [f32; ELEMENTS]),
-) -> Result<usize, DequantizeError> {
-    let swapped = match (job.order, fields) {
-        (ByteOrder::Little, _) => &[],
-        (ByteOrder::Big, Some(fields)) => fields,
-        (ByteOrder::Big, None) => {
-            return Err(DequantizeError::AmbiguousByteOrder { tensor_type: job.tensor_type });
+/// Why a type cannot be dequantized.
+#[cold]
+fn without_kernel(tensor_type: TensorType) -> DequantizeError {
+    match tensor_type.family() {
+        Some(family) if !family.is_on() => {
+            DequantizeError::FamilyOff { tensor_type, feature: family.feature().unwrap_or_default() }
         }
-    };
-    if !enough(&job, BYTES, ELEMENTS)? {
-        return Ok(0);
+        _ => DequantizeError::NoKernel { tensor_type },
     }
-    let (blocks, _) = job.src.as_chunks::<BYTES>();
-    let (values, _) = job.out.as_chunks_mut::<ELEMENTS>();
-    let written = blocks.len().min(values.len());
-    for (block, values) in blocks.iter().zip(values) {
-        let mut copy;
-        let mut block = block;
-        if !swapped.is_empty() {
-            copy = *block;
-            swap_fields(&mut copy, swapped);
-            block = &copy;
-        }
-        kernel(block, values);
-    }
-    // No overflow: so many bytes are in `src`, and so many elements in `out`.
-    *job.src = job.src.get(written.wrapping_mul(BYTES)..).unwrap_or_default();
-    Ok(written.wrapping_mul(ELEMENTS))
 }
 
-/// Whether there is a block to read and room for it; false if there is nothing to read.
-fn enough(job: &Job<'_, '_>, block_bytes: usize, block_elements: usize) -> Result<bool, DequantizeError> {
-    if job.src.is_empty() {
-        return Ok(false);
-    }
-    if job.src.len() < block_bytes {
-        return Err(DequantizeError::PartialBlock { needed: block_bytes, got: job.src.len() });
-    }
-    if job.out.len() < block_elements {
-        return Err(DequantizeError::OutputTooSmall { needed: block_elements, got: job.out.len() });
-    }
-    Ok(true)
-}
-
-/// Turns a big-endian block into a little-endian one.
-#[allow(dead_code, reason = "not used when every family is off")]
-fn swap_fields(block: &mut [u8], fields: &[Field]) {
-    fn reverse<const WIDTH: usize>(bytes: &mut [u8], count: u16) {
-        let (numbers, _) = bytes.as_chunks_mut::<WIDTH>();
-        numbers.iter_mut().take(usize::from(count)).for_each(|number| number.reverse());
-    }
-    for field in fields {
-        let bytes = block.get_mut(usize::from(field.start)..).unwrap_or_default();
-        match field.width {
-            4 => reverse::<4>(bytes, field.count),
-            _ => reverse::<2>(bytes, field.count),
-        }
-    }
+fn block(tensor_type: TensorType) -> Option<Block> {
+    let (elements, bytes) = (tensor_type.block_elements()?, tensor_type.block_bytes()?);
+    Some(Block { elements: usize::try_from(elements).ok()?, bytes: usize::try_from(bytes).ok()? })
 }

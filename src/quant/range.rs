@@ -1,6 +1,6 @@
 //! Any range of elements, not only whole blocks.
 
-use super::{LARGEST_BLOCK, dequantize};
+use super::{LARGEST_BLOCK, block, dequantize};
 use crate::{ByteOrder, DequantizeError, TensorType};
 use core::ops::Range;
 
@@ -14,11 +14,10 @@ pub(crate) fn dequantize_range(
 ) -> Result<usize, DequantizeError> {
     // Whether it can be done at all is said of nothing, too.
     dequantize(tensor_type, order, &mut &[][..], &mut [])?;
-    let (block_elements, block_bytes) =
-        sizes(tensor_type).ok_or(DequantizeError::NoKernel { tensor_type })?;
+    let block = block(tensor_type).ok_or(DequantizeError::NoKernel { tensor_type })?;
 
-    let blocks = as_u64(src.len().checked_div(block_bytes).unwrap_or(0));
-    let held = blocks.saturating_mul(as_u64(block_elements));
+    let blocks = as_u64(src.len().checked_div(block.bytes).unwrap_or(0));
+    let held = blocks.saturating_mul(as_u64(block.elements));
     let Range { start, end } = elements;
     let wanted = match end.checked_sub(start) {
         Some(wanted) if end <= held => wanted,
@@ -29,10 +28,10 @@ pub(crate) fn dequantize_range(
     let out = out.get_mut(..wanted).ok_or(DequantizeError::OutputTooSmall { needed: wanted, got })?;
 
     // Every block size is a power of two, and what follows lies within `src`.
-    let first = usize::try_from(start >> block_elements.trailing_zeros()).unwrap_or(usize::MAX);
-    let inside = start & as_u64(block_elements).wrapping_sub(1);
-    let src = src.get(first.saturating_mul(block_bytes)..).unwrap_or_default();
-    parts(tensor_type, order, src, usize::try_from(inside).unwrap_or(0), block_elements, out)?;
+    let first = usize::try_from(start >> block.elements.trailing_zeros()).unwrap_or(usize::MAX);
+    let inside = start & as_u64(block.elements).wrapping_sub(1);
+    let src = src.get(first.saturating_mul(block.bytes)..).unwrap_or_default();
+    parts(tensor_type, order, src, usize::try_from(inside).unwrap_or(0), block.elements, out)?;
     Ok(wanted)
 }
 
@@ -67,10 +66,4 @@ fn parts(
 /// No target has addresses of more than 64 bits.
 fn as_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
-}
-
-/// Elements and bytes of a block.
-fn sizes(tensor_type: TensorType) -> Option<(usize, usize)> {
-    let (elements, bytes) = (tensor_type.block_elements()?, tensor_type.block_bytes()?);
-    Some((usize::try_from(elements).ok()?, usize::try_from(bytes).ok()?))
 }

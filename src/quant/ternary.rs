@@ -1,6 +1,7 @@
 //! Two, three or four levels an element, feature `ternary`.
 
-use super::unpack::{each, f16, pairs, scale, split, turn};
+use super::ternary_scalar;
+use super::unpack::{SCALAR, each, f16, pairs, scale, split, turn};
 
 /// `TQ1_0`: three levels, five elements in a byte, one block of 256 elements.
 ///
@@ -15,6 +16,9 @@ use super::unpack::{each, f16, pairs, scale, split, turn};
 ///
 /// An element is `d × (digit − 1)`, as in ggml's `dequantize_row_tq1_0`. Never panics.
 pub fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
+    if SCALAR {
+        return ternary_scalar::tq1_0(block, out);
+    }
     let [bytes @ .., d0, d1] = block;
     let d = f16([*d0, *d1]);
     let (by_32, rest) = split::<32, 20, 52>(bytes);
@@ -35,6 +39,9 @@ pub fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
 ///
 /// An element is `d × (code − 1)`, as in ggml's `dequantize_row_tq2_0`. Never panics.
 pub fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
+    if SCALAR {
+        return ternary_scalar::tq2_0(block, out);
+    }
     let [codes @ .., d0, d1] = block;
     let d = f16([*d0, *d1]);
     for (out, codes) in out.as_chunks_mut::<128>().0.iter_mut().zip(codes.as_chunks::<32>().0) {
@@ -52,6 +59,9 @@ pub fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
 ///
 /// An element is `d` if its bit is set, else `−d`, as in ggml's `dequantize_row_q1_0`. Never panics.
 pub fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
+    if SCALAR {
+        return ternary_scalar::q1_0(block, out);
+    }
     let [d0, d1, signs @ ..] = block;
     let d = f16([*d0, *d1]);
     for (out, signs) in out.as_chunks_mut::<32>().0.iter_mut().zip(signs.as_chunks::<4>().0) {
@@ -71,6 +81,9 @@ pub fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
 ///
 /// An element is `d × (code − 1)`, as in ggml's `dequantize_row_q2_0`: one of the levels is `2 × d`. Never panics.
 pub fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
+    if SCALAR {
+        return ternary_scalar::q2_0(block, out);
+    }
     let [d0, d1, codes @ ..] = block;
     let d = f16([*d0, *d1]);
     for (out, byte) in out.as_chunks_mut::<4>().0.iter_mut().zip(codes) {

@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
-use super::dequantize;
+use super::{block, blocks, dequantize, kernel, run};
 use crate::{ByteOrder, DequantizeError, TensorType};
 
 /// Each type with the numbers in its block, as (offset, bytes), except those that are `AMBIGUOUS`.
@@ -103,6 +103,15 @@ fn fill(bytes: &mut [u8]) {
     }
 }
 
+/// Same bits, but any NaN for a NaN.
+pub(super) fn assert_same(one: &[f32], other: &[f32], what: &str) {
+    assert_eq!(one.len(), other.len(), "{what}");
+    for (number, (one, other)) in one.iter().zip(other).enumerate() {
+        let same = one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan();
+        assert!(same, "{what}: element {number} is {one} one way and {other} the other way");
+    }
+}
+
 #[test]
 fn every_type_is_listed_once() {
     for tensor_type in TensorType::ALL {
@@ -137,19 +146,41 @@ fn big_endian_blocks_give_the_values_of_little_endian_ones() {
             assert_eq!(dequantize(*tensor_type, order, &mut src, values), Ok(elements), "{tensor_type}");
             assert!(src.is_empty());
         }
-        for (little, big) in values[0].iter().zip(&values[1]) {
-            assert!(little.to_bits() == big.to_bits() || little.is_nan() && big.is_nan(), "{tensor_type}");
-        }
+        assert_same(&values[0], &values[1], tensor_type.name().unwrap());
     }
 }
 
 #[test]
-fn fields_are_swapped_where_they_are() {
-    const FIELDS: &[super::Field] =
-        &[super::Field { width: 4, start: 0, count: 1 }, super::Field { width: 2, start: 6, count: 2 }];
-    let mut block = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
-    super::swap_fields(&mut block, FIELDS);
-    assert_eq!(block, [3, 2, 1, 0, 4, 5, 7, 6, 9, 8, 10, 11]);
+fn blocks_one_by_one_give_the_values_of_all_at_once() {
+    const BLOCKS: usize = 5;
+    for tensor_type in TensorType::ALL {
+        let Some(kernel) = kernel(*tensor_type) else { continue };
+        let block = block(*tensor_type).unwrap();
+        let mut src = [0; 292 * BLOCKS];
+        fill(&mut src);
+        let src = &src[..block.bytes * BLOCKS];
+        let mut values = [[0.0_f32; 256 * BLOCKS]; 2];
+        let [one_by_one, at_once] = &mut values;
+        run::<true>(kernel, block, src, &mut one_by_one[..block.elements * BLOCKS]);
+        dequantize(*tensor_type, ByteOrder::Little, &mut &*src, at_once).unwrap();
+        let bits = values.map(|values| values.map(f32::to_bits));
+        assert_eq!(bits[0], bits[1], "{tensor_type}");
+        assert!(
+            bits[0][block.elements * (BLOCKS - 1)..block.elements * BLOCKS].iter().any(|bits| *bits != 0)
+        );
+    }
+}
+
+#[test]
+fn a_kernel_decodes_the_first_block_or_all() {
+    let sum = |block: &[u8; 2], out: &mut [f32; 1]| out[0] = f32::from(block[0]) + f32::from(block[1]);
+    let (src, mut out) = ([1, 2, 3, 4, 5, 6, 7], [0.0; 4]);
+    blocks::<2, 1, true>(&src, &mut out, sum);
+    assert_eq!(out, [3.0, 0.0, 0.0, 0.0]);
+    blocks::<2, 1, false>(&src, &mut out, sum);
+    assert_eq!(out, [3.0, 7.0, 11.0, 0.0]);
+    blocks::<2, 1, false>(&src[2..], &mut out[..2], sum);
+    assert_eq!(out, [7.0, 11.0, 11.0, 0.0]);
 }
 
 #[test]

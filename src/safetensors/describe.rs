@@ -13,6 +13,7 @@ use crate::token::{Progress, TensorInfo};
 
 /// Bytes of the longest word that means something: `data_offsets`.
 const WORD_BYTES: usize = 12;
+const _: () = assert!(dtype::LONGEST_NAME <= WORD_BYTES, "a dtype would never be known");
 /// How deep a description is nested.
 const DESCRIPTION_DEPTH: u8 = 2;
 

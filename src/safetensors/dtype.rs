@@ -105,6 +105,20 @@ macro_rules! constants {
 }
 dtypes!(constants);
 
+/// Bytes of the longest of their names.
+pub(super) const LONGEST_NAME: usize = {
+    let (mut rest, mut longest) = (TensorType::DTYPES, 0);
+    while let [dtype, others @ ..] = rest {
+        if let Some(name) = dtype.name()
+            && name.len() > longest
+        {
+            longest = name.len();
+        }
+        rest = others;
+    }
+    longest
+};
+
 /// The type with this name in a header of safetensors; upper and lower case differ.
 pub(crate) fn from_name(name: &[u8]) -> Option<TensorType> {
     let named = |dtype: &TensorType| dtype.name().is_some_and(|known| known.as_bytes() == name);

@@ -48,7 +48,7 @@ fn check_goes_on_after_a_bad_file() {
     let bad = file("bad.gguf", b"GGML");
     let Run { status, out, errors } = run("check", &["--quiet", &bad, SAMPLE, "no such file", SAMPLE]);
     assert_eq!(status, Some(1));
-    assert_eq!(String::from_utf8(out).unwrap().matches("sample.gguf: whole; 25 tensors").count(), 2);
+    assert_eq!(String::from_utf8(out).unwrap().matches("sample.gguf: whole; GGUF, 25 tensors").count(), 2);
     assert_eq!(errors.lines().count(), 2, "{errors}");
     assert!(errors.contains("bad magic") && errors.contains("no such file"), "{errors}");
 }

@@ -9,7 +9,7 @@ use crate::support::gguf_writer::{Gguf, Tensor, Value, Written};
 use crate::support::random::Random;
 
 /// What a jump is worth: more than this is never fetched in vain.
-const NEAR: usize = 64 * 1024;
+pub(crate) const NEAR: usize = 64 * 1024;
 
 pub(crate) fn http(url: &str, args: &[&str]) -> Run {
     let mut command = command("http", &[&[url], args].concat());

@@ -14,10 +14,13 @@
 mod check;
 mod http;
 mod http_faults;
+mod http_safetensors;
 mod inspect;
 mod inspect_summary;
 mod promises;
 mod run;
+mod safetensors;
+mod safetensors_index;
 mod server;
 mod shards;
 #[path = "../support/mod.rs"]

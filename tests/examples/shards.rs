@@ -110,7 +110,10 @@ fn inspect_shows_shards_as_one_model() {
 fn check_reads_all_shards() {
     let paths = good("all");
     let found = run("check", &["--quiet", &paths[0]]).text();
-    assert_eq!(found, format!("{}: whole; 3 files, 5 tensors, 46 values; 0 NaN, 0 infinite\n", paths[0]));
+    assert_eq!(
+        found,
+        format!("{}: whole; GGUF, 3 files, 5 tensors, 46 values; 0 NaN, 0 infinite\n", paths[0])
+    );
     let found = run("check", &[&paths[0]]).text();
     let places: Vec<_> = [&paths[1], "token_embd", "blk.0.up", &paths[2], "blk.1.up", "output"]
         .iter()
@@ -267,7 +270,7 @@ fn a_shard_on_standard_input_is_shown_by_itself() {
     let bytes = second().write().bytes;
     let found = run_on("inspect", &["--json", "-"], &bytes).json();
     assert_eq!((list(&found["tensors"]).len(), &found["shards"]), (2, &json!(null)));
-    assert!(run_on("check", &["-"], &bytes).text().contains("standard input: whole; 2 tensors"));
+    assert!(run_on("check", &["-"], &bytes).text().contains("standard input: whole; GGUF, 2 tensors"));
     assert_eq!(run_on("weights", &["-", "token_embd", "--format", "f32"], &bytes).good().len(), 12);
 }
 
@@ -280,7 +283,7 @@ fn a_set_of_one_is_a_file_like_any_other() {
     // As a merged model has its keys.
     let merged = shard_of(1, 2, 9).tensor(tensor("t", &[1])).write();
     let merged = merged.clone().patch(merged.entries[1].value, &[0, 0]).bytes;
-    assert!(run("check", &[&file("merged.gguf", &merged)]).text().contains("whole; 1 tensor"));
+    assert!(run("check", &[&file("merged.gguf", &merged)]).text().contains("whole; GGUF, 1 tensor"));
 }
 
 #[test]

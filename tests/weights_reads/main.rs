@@ -51,13 +51,15 @@ const SCORES: u32 = 1 << 20;
 /// A file of 5 GiB of which the header and the last tensor are there.
 struct Model {
     header: Vec<u8>,
+    /// Bytes of the header that are jumped over.
+    jumped: u64,
     /// Where the values of the last tensor lie.
     last: Range<u64>,
     values: Vec<u8>,
 }
 
 impl Model {
-    fn new() -> Self {
+    fn gguf() -> Self {
         let tokens = (0..5000).map(|token| Value::text(format!("token {token}"))).collect();
         let scores = (0..SCORES).map(|score| Value::F32(-(score as f32))).collect();
         let bytes = 4 * ROWS * ROW_ELEMENTS;
@@ -68,8 +70,24 @@ impl Model {
             .tensor(Tensor::hollow("last", 0, &[ROW_ELEMENTS, ROWS], bytes))
             .write();
         let start = written.tensors[1].data;
+        Self::with_header(written.bytes, 4 * u64::from(SCORES), start..start + bytes)
+    }
+
+    fn safetensors() -> Self {
+        let (wide, bytes) = (5 * GIB, 4 * ROWS * ROW_ELEMENTS);
+        let text = format!(
+            r#"{{"__metadata__":{{"long":"{}"}},"last":{{"dtype":"F32","shape":[{ROWS},{ROW_ELEMENTS}],"data_offsets":[{wide},{}]}},"wide":{{"dtype":"I8","shape":[5,{GIB}],"data_offsets":[0,{wide}]}}}}"#,
+            "word ".repeat(200_000),
+            wide + bytes
+        );
+        let header = [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+        let start = header.len() as u64 + wide;
+        Self::with_header(header, 0, start..start + bytes)
+    }
+
+    fn with_header(header: Vec<u8>, jumped: u64, last: Range<u64>) -> Self {
         let values = (0..ROWS * ROW_ELEMENTS).flat_map(|n| (n as f32 / 8.0).to_le_bytes()).collect();
-        Self { header: written.bytes, last: start..start + bytes, values }
+        Self { header, jumped, last, values }
     }
 
     /// Bytes of some rows of the last tensor.
@@ -116,11 +134,16 @@ fn selection(rows: Option<&str>) -> Selection {
 
 #[test]
 fn weights_reads_the_header_and_the_rows() {
-    let model = Rc::new(Model::new());
+    reads_the_header_and_the_rows(Model::gguf());
+    reads_the_header_and_the_rows(Model::safetensors());
+}
+
+fn reads_the_header_and_the_rows(model: Model) {
+    let model = Rc::new(model);
     for (text, rows) in [(None, 0..ROWS), (Some("7..9"), 7..9), (Some("299.."), 299..300)] {
         let reads = Rc::new(RefCell::new(Vec::new()));
         let counting = Counting { model: Rc::clone(&model), reads: Rc::clone(&reads) };
-        let source = Source::over("sparse.gguf".into(), model.last.end, counting);
+        let source = Source::over("sparse".into(), model.last.end, counting);
         let mut out = Vec::new();
         tensor::write(&mut Shards::single(source), &selection(text), &mut out).unwrap();
         assert!(out == model.values(rows.clone()), "{rows:?}");
@@ -132,8 +155,10 @@ fn weights_reads_the_header_and_the_rows() {
         assert_eq!((of_rows[0].start, of_rows[of_rows.len() - 1].end), (wanted.start, wanted.end));
         assert!(of_rows.windows(2).all(|pair| pair[0].end == pair[1].start), "{of_rows:?}");
         let header_bytes: u64 = of_header.iter().map(|read| read.end - read.start).sum();
-        // What stands around the scores, to the end of a buffer.
-        let needed = model.header.len() as u64 - 4 * u64::from(SCORES);
+        // No byte twice, the first ones among them.
+        assert!(of_header.windows(2).all(|pair| pair[0].end <= pair[1].start), "{of_header:?}");
+        // What stands around what is jumped over, to the end of a buffer.
+        let needed = model.header.len() as u64 - model.jumped;
         assert!(header_bytes <= needed + 2 * BUFFER_BYTES, "{header_bytes} of a header of {needed}");
         assert!(header_bytes + (wanted.end - wanted.start) < model.last.end / 100);
     }
@@ -141,7 +166,7 @@ fn weights_reads_the_header_and_the_rows() {
 
 #[test]
 fn weights_takes_the_last_tensor_out_of_a_sparse_file() {
-    let model = Model::new();
+    let model = Model::gguf();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sparse.gguf");
     let mut file = File::create(&path).unwrap();
     file.write_all(&model.header).unwrap();

@@ -3,35 +3,64 @@
 
 use core::hint::black_box;
 
-#[cfg(not(feature = "decoder_alone"))]
+#[cfg(not(feature = "safetensors_alone"))]
+use weightstream::Decoder;
+use weightstream::Event;
+#[cfg(any(feature = "directory_and_two_kernels", feature = "metadata_and_types"))]
 use weightstream::TensorSlot;
 #[cfg(feature = "metadata_and_types")]
 use weightstream::metadata::{KeyPattern, Metadata};
-use weightstream::{Decoder, Event};
+#[cfg(any(feature = "safetensors_alone", feature = "both_formats"))]
+use weightstream::safetensors;
+#[cfg(feature = "both_formats")]
+use weightstream::{Format, detect};
 #[cfg(feature = "directory_and_two_kernels")]
 use weightstream::{TensorType, quant};
 
 /// Header, metadata and tensor descriptions, with skips and jumps.
+#[cfg(any(feature = "decoder_alone", feature = "safetensors_alone", feature = "both_formats"))]
+macro_rules! read {
+    ($decoder:ident, $input:ident) => {{
+        while let Some(event) = $decoder.decode(&mut $input).map_err(|error| error.offset())? {
+            match event {
+                Event::Header(header) => _ = black_box(header.tensor_count),
+                Event::Key { name, .. } if black_box(name.name_hash()) == 1 => $decoder.skip_value(),
+                Event::Scalar(value) => _ = black_box(value),
+                Event::Text { part, .. } => _ = black_box(part),
+                Event::ArrayStart { len, .. } => _ = black_box(len),
+                Event::Items(items) => _ = black_box(items.bytes()),
+                Event::Tensor { name, info } if black_box((name.name_hash(), info.data_offset())).0 == 1 => {
+                    $decoder.skip_tensor();
+                }
+                Event::DataStart(start) => _ = black_box(start),
+                _ => {}
+            }
+        }
+        let _ = $decoder.advance($decoder.skippable());
+        $decoder.finish().map_err(|error| error.offset())
+    }};
+}
+
 #[cfg(feature = "decoder_alone")]
 #[unsafe(no_mangle)]
 pub fn decoder_alone(decoder: &mut Decoder, mut input: &[u8]) -> Result<(), u64> {
-    while let Some(event) = decoder.decode(&mut input).map_err(|error| error.offset())? {
-        match event {
-            Event::Header(header) => _ = black_box(header.tensor_count),
-            Event::Key { name, .. } if black_box(name.name_hash()) == 1 => decoder.skip_value(),
-            Event::Scalar(value) => _ = black_box(value),
-            Event::Text { part, .. } => _ = black_box(part),
-            Event::ArrayStart { len, .. } => _ = black_box(len),
-            Event::Items(items) => _ = black_box(items.bytes()),
-            Event::Tensor { name, info } if black_box((name.name_hash(), info.data_offset())).0 == 1 => {
-                decoder.skip_tensor();
-            }
-            Event::DataStart(start) => _ = black_box(start),
-            _ => {}
-        }
-    }
-    let _ = decoder.advance(decoder.skippable());
-    decoder.finish().map_err(|error| error.offset())
+    read!(decoder, input)
+}
+
+#[cfg(feature = "safetensors_alone")]
+#[unsafe(no_mangle)]
+pub fn safetensors_alone(decoder: &mut safetensors::Decoder, mut input: &[u8]) -> Result<(), u64> {
+    read!(decoder, input)
+}
+
+#[cfg(feature = "both_formats")]
+#[unsafe(no_mangle)]
+pub fn both_formats(
+    gguf: &mut Decoder,
+    other: &mut safetensors::Decoder,
+    mut input: &[u8],
+) -> Result<(), u64> {
+    if detect(input) == Some(Format::Gguf) { read!(gguf, input) } else { read!(other, input) }
 }
 
 /// The same, with recorded tensors whose blocks of two types become numbers, each by the function of its type.

@@ -1,12 +1,13 @@
 //! Calls all that the library has, so that the linker finds no panic in any of it.
 //!
 //! Left out is what formats through `core::fmt`, `Display` and `Debug`: core's numbers can panic. The optimizer must not know
-//! what is asked, so arguments go through a black box.
+//! what is asked, so arguments go through a black box. Functions are kept apart, or one frame would hold what all of them need.
 
 #![no_std]
 #![no_main]
 
 mod chip;
+mod other_format;
 
 use core::hint::black_box;
 use core::pin::pin;
@@ -66,6 +67,8 @@ fn call_all(out: &mut Console) -> Result<(), Failure> {
     let work = WORK.try_take().ok_or(Failure::Taken)?;
     let events = decode(decoder, work)?;
     out.decimal(events).text(" events").end_line();
+    let events = other_format::decode(work)?;
+    out.decimal(events).text(" events of the other format").end_line();
     ask_decoder(decoder, work);
     ask_metadata(work);
     let Work { values, halves, bytes, .. } = work;
@@ -76,6 +79,7 @@ fn call_all(out: &mut Console) -> Result<(), Failure> {
         black_box((kind.name(), kind.is_removed(), kind.family().map(|family| family.feature())));
     }
     call_quant(bytes, values);
+    other_format::call_rest(bytes, values);
     read_sources(decoder.directory().find(black_box(EMBEDDINGS)), bytes, values);
     parse_names();
     Ok(())
@@ -100,6 +104,7 @@ fn options() -> Options {
 }
 
 /// Decodes the model in pieces, put away and taken up again after each of them.
+#[inline(never)]
 fn decode(decoder: &mut Recorder, work: &mut Work) -> Result<u64, Failure> {
     const WANTED: &[KeyPattern] = &[
         KeyPattern::prefix("general."),
@@ -183,6 +188,7 @@ fn look_at_items(items: &Items<'_>) {
     black_box(items.scalars().map(black_box).last());
 }
 
+#[inline(never)]
 fn ask_decoder(decoder: &mut Recorder, work: &mut Work) {
     black_box((decoder.checkpoint_bytes(), decoder.directory().len(), decoder.directory().is_empty()));
     // A clone is made where it stands: there is no room for another on the stack of every board.
@@ -199,6 +205,7 @@ fn ask_decoder(decoder: &mut Recorder, work: &mut Work) {
     black_box((shards.begin(None).err().map(|error| error.code()), shards.count()));
 }
 
+#[inline(never)]
 fn ask_metadata(work: &mut Work) {
     let (metadata, summary) = (&work.metadata, &work.summary);
     let key = black_box("general.name");
@@ -229,6 +236,7 @@ fn ask_metadata(work: &mut Work) {
     }
 }
 
+#[inline(never)]
 fn read_slot(slot: &TensorSlot, values: &mut [f32], halves: &mut [u16]) -> Result<(), Failure> {
     let range = slot.rows(black_box(0..1)).unwrap_or_default();
     let start = usize::try_from(range.start).unwrap_or_default();
@@ -252,6 +260,7 @@ fn read_slot(slot: &TensorSlot, values: &mut [f32], halves: &mut [u16]) -> Resul
 }
 
 /// What cannot be reached through `dequantize`.
+#[inline(never)]
 fn call_quant(bytes: &[u8], values: &mut [f32]) {
     macro_rules! unpack {
         ($($name:ident $code:literal $elements:literal;)*) => {$(
@@ -270,6 +279,7 @@ fn call_quant(bytes: &[u8], values: &mut [f32]) {
     black_box(quant::bf16(bytes.as_chunks().0, values));
 }
 
+#[inline(never)]
 fn read_sources(slot: Option<&TensorSlot>, bytes: &mut [u8], values: &mut [f32]) {
     let (buffer, scratch) = bytes.split_at_mut_checked(1024).unwrap_or_default();
     count(Events::new(Decoder::new([]), black_box(MODEL), buffer));
@@ -298,6 +308,7 @@ fn read_sources(slot: Option<&TensorSlot>, bytes: &mut [u8], values: &mut [f32])
     });
 }
 
+#[inline(never)]
 fn count<S: io::Source>(mut events: Events<'_, Decoder, S>) {
     let mut count = 0_u32;
     let result = loop {
@@ -319,6 +330,7 @@ fn finish(future: impl Future<Output = ()>) {
     black_box(matches!(pin!(future).poll(&mut context), Poll::Ready(())));
 }
 
+#[inline(never)]
 fn parse_names() {
     let name = black_box("Tiny-15M-v1.0-Q4_0-00001-of-00002.gguf");
     black_box((ModelName::parse(name), name_hash(name), ValueType::from_id(black_box(8))));
