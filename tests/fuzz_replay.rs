@@ -60,3 +60,8 @@ fn dequantize() {
 fn roundtrip() {
     replay("roundtrip", targets::roundtrip);
 }
+
+#[test]
+fn safetensors() {
+    replay("safetensors", targets::safetensors);
+}

@@ -8,7 +8,7 @@ use std::path::Path;
 use weightstream::TensorType;
 use weightstream_fuzz::support::gguf_writer::{Gguf, Tensor};
 use weightstream_fuzz::support::random::Random;
-use weightstream_fuzz::support::samples;
+use weightstream_fuzz::support::{safetensors_writer, samples};
 
 /// Larger files teach the fuzzer nothing more, and slow it down.
 const MOST: usize = 3000;
@@ -72,8 +72,38 @@ fn main() {
         write("dequantize", &[&head[..], &Random::new(9).bytes(900)].concat());
     }
     write("dequantize", &[12, 0, 0, 1, 0]);
+    write_safetensors();
     for seed in 0..40 {
         write("roundtrip", &Random::new(seed).bytes(40 + 16 * seed as usize));
+    }
+}
+
+/// Files as they stand and headers whose length is added, with default options, and with limits, few slots and a known size.
+fn write_safetensors() {
+    use safetensors_writer::{compact, long_names, metadata, object, tensor, worked_example};
+    for file in [worked_example(), compact(), long_names()] {
+        for setup in [[0; 6], [0x32, 0, 0, 5, 0, 0], [0x0a, 0, 0, 60, 1, 0]] {
+            write("safetensors", &[&setup[..], &file].concat());
+        }
+    }
+    let a = tensor("a", "F32", &[2], 0, 8);
+    let headers = [
+        "{}".to_owned(),
+        r#"{"__metadata__":null}"#.to_owned(),
+        object(&[a.clone(), tensor("b", "I64", &[1], 8, 16)]),
+        object(&[tensor("b", "F4", &[2, 3], 8, 11), metadata(&[("k", "v"), ("", "\n")]), a.clone()]),
+        object(&[a.clone(), tensor("z", "F64", &[0, 3], 8, 8)]),
+        object(&[a.clone(), tensor("b", "U8", &[1], 9, 10)]),
+        object(&[a.clone(), tensor("b", "U8", &[4], 4, 8)]),
+        object(&[a.clone(), a]),
+        r#"{"__metadata__":{"\ud83d\ude00":"\u00e9\ud834\udd1e"},"s":{"x":[{"y":[1.5e-3,null]}],"dtype":"I64","shape":[],"data_offsets":[0,8]}}"#
+            .to_owned(),
+    ];
+    for header in headers {
+        for data_bytes in [0, 8, 16] {
+            write("safetensors", &[&[1, 0, 0, 7, 0, data_bytes], header.as_bytes()].concat());
+        }
+        write("safetensors", &[&[0x2b, 0xff, 9, 3, 0, 8], header.as_bytes()].concat());
     }
 }
 

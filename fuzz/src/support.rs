@@ -12,5 +12,7 @@ pub mod grammar;
 pub mod random;
 #[path = "../../tests/support/record.rs"]
 pub mod record;
+#[path = "../../tests/support/safetensors_writer.rs"]
+pub mod safetensors_writer;
 #[path = "../../tests/support/samples.rs"]
 pub mod samples;
