@@ -1,5 +1,7 @@
 //! What a machine says, without a borrow: numbers, and how many bytes to lend from where.
 
+use core::fmt;
+
 use crate::byte_order::ByteOrder;
 use crate::checkpoint::{CheckpointError, Fields, within};
 use crate::options::MAX_RANK;
@@ -91,8 +93,7 @@ pub struct DataStart {
 }
 
 /// The description of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TensorInfo {
     pub(crate) dims: [u64; MAX_RANK as usize],
     pub(crate) data_offset: u64,
@@ -103,6 +104,34 @@ pub struct TensorInfo {
     /// The dimensions stand in row-major order.
     #[cfg(feature = "safetensors")]
     is_row_major: bool,
+}
+
+/// No more dimensions than there are.
+impl fmt::Debug for TensorInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TensorInfo")
+            .field("index", &self.index)
+            .field("tensor_type", &self.tensor_type)
+            .field("dims", &self.dims())
+            .field("data_offset", &self.data_offset)
+            .field("bytes", &self.byte_len())
+            .finish()
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for TensorInfo {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(
+            f,
+            "TensorInfo {{ index: {=u32}, tensor_type: {}, dims: {}, data_offset: {=u64}, bytes: {} }}",
+            self.index,
+            self.tensor_type,
+            self.dims(),
+            self.data_offset,
+            self.byte_len()
+        );
+    }
 }
 
 impl TensorInfo {
