@@ -30,7 +30,8 @@ pub trait Decode: Steps {
     /// When `n` is more than [`skippable`](Self::skippable). Never panics.
     fn advance(&mut self, n: u64) -> Result<(), AdvanceError>;
     /// How many of the next `room` bytes a reader should bring at once: in the data no more than up to the end of the
-    /// recorded tensor in hand or of the next one, and after the last one up to the end of the data; else all of them.
+    /// recorded tensor in hand or of the next one, after the last one up to the end of the data, and behind the data one; else
+    /// all of them.
     /// Never panics.
     fn wanted(&self, room: u64) -> u64;
     /// See [`Decoder::end`](crate::Decoder::end). Never panics.

@@ -83,7 +83,8 @@ where
     ///   chunks end.
     /// - Time is linear in the bytes consumed, plus one sort of the directory. No claim of the file costs more.
     /// - After [`Event::Text`], [`Event::Items`] or [`Event::Data`], [`position`](Self::position) is the end of exactly
-    ///   the bytes lent, so that a caller with the file in memory may take them from there.
+    ///   the bytes lent, so that a caller with the file in memory may take them from there; not of a character that JSON has
+    ///   escaped.
     ///
     /// # Errors
     ///
@@ -157,7 +158,8 @@ where
     }
 
     /// Bytes consumed: the absolute offset of the next byte of input. After an error it is somewhere behind the
-    /// error's offset, depending on the chunks. Never panics.
+    /// error's offset, depending on the chunks, or before it, where known [`input_bytes`](Options::input_bytes) showed the error
+    /// early. Never panics.
     pub fn position(&self) -> u64 {
         self.machine.position()
     }

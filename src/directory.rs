@@ -100,7 +100,7 @@ impl TensorSlot {
         if self.row & BIG_ENDIAN == 0 { ByteOrder::Little } else { ByteOrder::Big }
     }
 
-    /// Bytes of one row; `None` for an unknown type. Never panics.
+    /// Bytes of one row; `None` for an unknown type, and where a row is not whole blocks, as one of three `F4`. Never panics.
     #[must_use]
     pub fn row_bytes(&self) -> Option<u64> {
         let blocks = whole_blocks(self.row_elements(), self.tensor_type.block_elements()?)?;
@@ -108,7 +108,7 @@ impl TensorSlot {
     }
 
     /// Where rows `rows.start` to `rows.end` (exclusive) lie: a range of absolute offsets in bytes. `None` where
-    /// they are not all in the tensor, or its type is unknown. Never panics.
+    /// they are not all in the tensor, or [`row_bytes`](Self::row_bytes) are not known. Never panics.
     #[must_use]
     pub fn rows(&self, rows: Range<u64>) -> Option<Range<u64>> {
         let row_bytes = self.row_bytes()?;

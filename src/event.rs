@@ -69,7 +69,8 @@ pub enum Event<'a> {
     DataStart(DataStart),
     /// Whole blocks of a recorded tensor, at least one.
     Data(Blocks<'a>),
-    /// The last byte of the last tensor has been read. What follows in the input is not the decoder's.
+    /// The last byte of the last tensor has been read. What follows in the input is not the decoder's; a safetensors file must end
+    /// here, and a byte that follows is an error of the next call.
     End,
 }
 

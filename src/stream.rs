@@ -213,6 +213,8 @@ impl Stream {
     pub(crate) fn wanted(&self, room: u64, slots: &[TensorSlot]) -> u64 {
         match self.phase {
             Phase::Gap | Phase::Blocks => self.data.wanted(self.carry.position(), room, slots),
+            // Only to see whether there is any.
+            Phase::Ended => room.min(1),
             _ => room,
         }
     }

@@ -18,6 +18,8 @@ mod support;
 mod cuts;
 #[path = "safetensors/example.rs"]
 mod example;
+#[path = "safetensors/kept.rs"]
+mod kept;
 #[path = "safetensors/large.rs"]
 mod large;
 #[path = "safetensors/lenient.rs"]

@@ -14,7 +14,9 @@ use crate::io::pump::{Next, Pump};
 /// the decoder, until the next call.
 ///
 /// It stops behind the last wanted byte and reads nothing that follows [`Event::End`], but for what came into the buffer before
-/// the end was known: see [`unread`](Self::unread).
+/// the end was known: see [`unread`](Self::unread). A safetensors file must end with its data: there it asks for one byte more
+/// after [`Event::End`], and a byte that comes is an error. On a stream that stays open stop at `End`, and of a larger thing give
+/// the model's length: [`Part::with_len`](super::Part::with_len).
 ///
 /// A decoder that has begun, such as one from [`Decoder::restore`](crate::Decoder::restore), goes on at its
 /// [`position`](crate::Decoder::position): the next bytes of a stream must be those.

@@ -94,7 +94,8 @@ pub struct Part<S> {
 }
 
 impl<S> Part<S> {
-    /// All of `source` from offset `base` on, in bytes. Never panics.
+    /// All of `source` from offset `base` on, in bytes. Behind a safetensors model nothing may follow: where something does, use
+    /// [`with_len`](Self::with_len). Never panics.
     #[must_use]
     pub const fn new(source: S, base: u64) -> Self {
         Self::with_len(source, base, u64::MAX)

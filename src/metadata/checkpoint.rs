@@ -166,8 +166,8 @@ fn are_placed(slots: &[Slot], next_index: u32) -> bool {
 
 /// Whether an entry is one that events can make.
 fn is_sound(view: &View<'_>, slot: &Slot) -> bool {
-    // The first entry of its key, and no text that is not UTF-8, which is an empty key here.
-    let is_named = !view.key_of(slot).is_empty()
+    // The first entry of its key.
+    let is_named = view.has_key(slot)
         && view.find_exact(view.key_of(slot)).is_some_and(|first| first.index == slot.index);
     let is_plain = slot.element == ValueType::U8;
     is_named

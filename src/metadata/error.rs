@@ -61,7 +61,7 @@ pub enum MetadataErrorKind {
     ///
     /// Code: `metadata.bytes_full`.
     BytesFull {
-        /// Bytes that it takes: for an array of strings at least.
+        /// Bytes that it takes: at least, for an array of strings and for a text of safetensors.
         needed: u64,
         /// Bytes that are left.
         available: usize,

@@ -153,7 +153,10 @@ impl Keeper<'_> {
         if start != u64::from(slot.value_bytes) {
             return self.drop_rest();
         }
-        let bytes = self.append(end, part)?;
+        let bytes = self.append(end, part).map_err(|full| match total {
+            Some(_) => full,
+            None => too_long(full, start),
+        })?;
         if let Some(slot) = self.last() {
             slot.value_bytes = slot.value_bytes.saturating_add(bytes);
             if last {
@@ -274,4 +277,11 @@ impl Keeper<'_> {
         room.get_mut(..bytes.len()).ok_or(full)?.copy_from_slice(bytes);
         u32::try_from(needed).map_err(|_| full)
     }
+}
+
+/// What is full, told of a whole text of unknown length: the same, however it was cut.
+fn too_long(full: MetadataErrorKind, start: u64) -> MetadataErrorKind {
+    let MetadataErrorKind::BytesFull { available, .. } = full else { return full };
+    let available = available.saturating_add(usize::try_from(start).unwrap_or(usize::MAX));
+    MetadataErrorKind::BytesFull { needed: as_u64(available).saturating_add(1), available }
 }

@@ -107,6 +107,12 @@ impl<'m> View<'m> {
         core::str::from_utf8(self.slice(slot.start, slot.key_bytes)).unwrap_or_default()
     }
 
+    /// Whether its key is in the store, and UTF-8.
+    pub(super) fn has_key(&self, slot: &Slot) -> bool {
+        let key = self.slice(slot.start, slot.key_bytes);
+        usize::try_from(slot.key_bytes) == Ok(key.len()) && core::str::from_utf8(key).is_ok()
+    }
+
     pub(super) fn value_of(&self, slot: &Slot) -> &'m [u8] {
         self.slice(slot.value_start(), slot.value_bytes)
     }

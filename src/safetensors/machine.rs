@@ -345,6 +345,10 @@ impl Machine {
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&mut self, fault: Fault, offset: u64) -> Failed {
+        // In `__metadata__`, but in no entry of it.
+        if matches!(self.place, Place::Metadata | Place::Keys) {
+            return self.fail_metadata(fault, offset);
+        }
         self.stream.fail(fault, offset, self.section_in_head())
     }
 

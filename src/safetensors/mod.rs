@@ -24,6 +24,7 @@ use machine::Machine;
 /// Like the [`Decoder`](crate::Decoder) of GGUF files, but for this:
 ///
 /// - The length of a text is not told beforehand, and where its end is told it may be by an empty piece.
+/// - A character that was escaped is lent from the decoder: behind it [`position`](Decoder::position) is the end of the escape.
 /// - A file must end with its last tensor. A byte behind it is an error: by the `decode` that gets it after
 ///   [`End`](crate::Event::End), or before the data where [`input_bytes`](crate::Options::input_bytes) are known.
 ///

@@ -208,3 +208,36 @@ fn a_reader_jumps_over_what_nobody_wants() {
     }
     assert!(whole(&head, Options::new()).result.is_err());
 }
+
+/// What a stream gives, and how much of it was asked for at once.
+struct Asked<'a>(&'a [u8], Vec<usize>);
+
+impl embedded_io::ErrorType for Asked<'_> {
+    type Error = core::convert::Infallible;
+}
+
+impl embedded_io::Read for Asked<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Self::Error> {
+        self.1.push(buffer.len());
+        embedded_io::Read::read(&mut self.0, buffer)
+    }
+}
+
+/// On a stream that goes on with something else, no more than one byte of that is lost.
+#[test]
+fn one_byte_is_asked_for_behind_the_end() {
+    let bytes = [&worked_example()[..], b"something else"].concat();
+    let mut stream = Asked(&bytes, Vec::new());
+    // Too small to hold the end of the header and all of the data: then more has come before the end was known.
+    let mut buffer = [0; 16];
+    let mut events = Events::new(full(Options::new()), &mut stream, &mut buffer);
+    let error = loop {
+        match events.next() {
+            Ok(event) => assert!(event.is_some(), "a byte behind the end is an error"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, ReadError::Decode(error) if error.kind() == ErrorKind::TrailingBytes));
+    assert_eq!(stream.1.last(), Some(&1));
+    assert_eq!(stream.0, b"omething else");
+}
