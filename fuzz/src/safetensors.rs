@@ -9,6 +9,8 @@ use super::support::record::{Recording, Seen, run};
 use crc::{CRC_32_ISO_HDLC, Crc};
 use weightstream::{Event, Options, TensorSlot, safetensors};
 
+const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+
 /// A decoder whose directory has a size chosen at run time.
 type Fuzzed<const SCRATCH: usize> = safetensors::Decoder<Vec<TensorSlot>, SCRATCH>;
 
@@ -165,7 +167,9 @@ impl Setup {
             decoder = self.decoder();
             decoder.restore(&saved).expect("it is as it was written");
             assert_eq!(decoder.checkpoint_bytes(), saved.len());
-            self.tamper::<S>(saved, &mut random, &file[decoder.position() as usize..]);
+            if random.one_in(4) {
+                self.tamper::<S>(saved, &mut random, &file[decoder.position() as usize..]);
+            }
         }
         assert_eq!(recording.close(&decoder), *told);
     }
@@ -177,7 +181,7 @@ impl Setup {
             saved[at] = [0, 1, 2, 8, 19, 0x7f, 0x80, 0xff][random.below(8)];
         }
         if let Some((body, sum)) = saved.split_last_chunk_mut() {
-            *sum = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(body).to_le_bytes();
+            *sum = CRC.checksum(body).to_le_bytes();
         }
         let mut decoder: Fuzzed<S> = self.decoder();
         if decoder.restore(&saved).is_err() {
