@@ -1,0 +1,4 @@
+//! What the table and the counted instructions have in common.
+
+pub mod golden;
+pub mod pump;
