@@ -46,7 +46,7 @@ use support::progress::Progress;
 use support::values::Selection;
 
 const USAGE: &str = "\
-Usage: http URL [--tensor NAME [--rows A..B] [--format text|f32|npy]] [--max-header BYTES] [--timeout SECONDS]
+Usage: http URL [--tensor NAME [--rows A..B] [--format text|f32|npy|bytes]] [--max-header BYTES] [--timeout SECONDS]
 
 Reads a GGUF or safetensors model on a web server. Prints what tensors it has, or the values of one, and on standard
 error how many bytes it fetched for that.
@@ -54,7 +54,8 @@ error how many bytes it fetched for that.
   --tensor NAME       print the values of this tensor
   --rows A..B         only rows A to B, B not among them; A.. and ..B are fine too. Rows are counted from 0 over all outer
                       dimensions
-  --format FORM       text: for people (default); f32: raw little-endian values; npy: for numpy
+  --format FORM       text: for people (default); f32: raw little-endian values; npy: for numpy;
+                      bytes: as they stand in the file, whatever their type
   --max-header BYTES  read a safetensors header of up to so many bytes (default 100000000)
   --timeout SECONDS   give a silent server up after so long (default 30)
   --help              print this text

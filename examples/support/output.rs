@@ -1,4 +1,4 @@
-//! The three forms that the values of a tensor are written in.
+//! The forms that the values of a tensor are written in.
 
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -10,6 +10,8 @@ pub(crate) enum Format {
     Text,
     F32,
     Npy,
+    /// As they stand in the file.
+    Bytes,
 }
 
 impl FromStr for Format {
@@ -20,7 +22,8 @@ impl FromStr for Format {
             "text" => Ok(Self::Text),
             "f32" => Ok(Self::F32),
             "npy" => Ok(Self::Npy),
-            _ => Err("the formats are text, f32 and npy".into()),
+            "bytes" => Ok(Self::Bytes),
+            _ => Err("the formats are text, f32, npy and bytes".into()),
         }
     }
 }
@@ -70,12 +73,17 @@ impl<W: Write> Output<W> {
     pub(crate) fn values(&mut self, values: &[f32]) -> io::Result<()> {
         match self.format {
             Format::Text => values.iter().try_for_each(|value| self.text(*value)),
-            Format::F32 | Format::Npy => {
+            Format::F32 | Format::Npy | Format::Bytes => {
                 self.bytes.clear();
                 self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
                 self.out.write_all(&self.bytes)
             }
         }
+    }
+
+    /// Bytes of the file, where they are what is wanted.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
     }
 
     fn text(&mut self, value: f32) -> io::Result<()> {

@@ -41,15 +41,21 @@ impl<'a> Values<'a> {
             Failure::Other(format!("{file}: offset {}: {what} (tensor \"{name}\")", slot.offset()))
         };
         // Without anything to read, it says whether the type can be dequantized at all.
-        slot.dequantize(&mut [].as_slice(), &mut []).map_err(|error| fail(error.to_string()))?;
+        if selection.format != Format::Bytes {
+            slot.dequantize(&mut [].as_slice(), &mut []).map_err(|error| fail(error.to_string()))?;
+        }
         // Of all dimensions but the innermost.
         let all = info.shape().rev().skip(1).product();
         let rows = match &selection.rows {
             Some(rows) => rows.within(all).map_err(fail)?,
             None => 0..all,
         };
-        let bytes =
-            slot.rows(rows.clone()).ok_or_else(|| fail("the rows are not all in the tensor".into()))?;
+        let bytes = match (&selection.rows, slot.byte_len()) {
+            // All of them, though a row may not be whole bytes.
+            (None, Some(bytes)) => Some(slot.offset()..slot.offset() + bytes),
+            _ => slot.rows(rows.clone()),
+        };
+        let bytes = bytes.ok_or_else(|| fail("the rows are not all in the tensor".into()))?;
         Ok(Self { file, found, selection, rows, bytes })
     }
 
@@ -94,6 +100,10 @@ impl<'a> Values<'a> {
             let count = (end - offset).min(piece.len() as u64) as usize;
             self.read_exact(source, offset, &mut piece[..count])?;
             offset += count as u64;
+            if self.selection.format == Format::Bytes {
+                output.bytes(&piece[..count])?;
+                continue;
+            }
             let mut blocks = &piece[..count];
             while !blocks.is_empty() {
                 let written = self

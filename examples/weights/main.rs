@@ -32,7 +32,7 @@ use support::shards::Shards;
 use support::values::Selection;
 
 const USAGE: &str = "\
-Usage: weights FILE TENSOR [--rows A..B] [--format text|f32|npy] [--max-header BYTES]
+Usage: weights FILE TENSOR [--rows A..B] [--format text|f32|npy|bytes] [--max-header BYTES]
 
 Writes the values of one tensor of a GGUF or safetensors file to standard output. `-` is standard input. A model in
 several files is given by its first one, NAME-00001-of-0000N.gguf, or by its index, NAME.safetensors.index.json; `-` takes
@@ -40,7 +40,8 @@ any one of them by itself.
 
   --rows A..B         only rows A to B, B not among them; A.. and ..B are fine too. Rows are counted from 0 over all outer
                       dimensions
-  --format FORM       text: for people (default); f32: raw little-endian values; npy: for numpy
+  --format FORM       text: for people (default); f32: raw little-endian values; npy: for numpy;
+                      bytes: as they stand in the file, whatever their type
   --max-header BYTES  read a safetensors header of up to so many bytes (default 100000000)
   --help              print this text
 ";

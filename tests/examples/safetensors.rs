@@ -155,6 +155,40 @@ fn weights_are_those_of_numpy() {
 }
 
 #[test]
+fn bytes_are_those_of_the_file_whatever_the_type() {
+    let mut dtypes = Vec::new();
+    for (path, expected) in corpus() {
+        let bytes = fs::read(&path).unwrap();
+        for tensor in list(&expected["tensors"]) {
+            let number = |field: &str| usize::try_from(tensor[field].as_u64().unwrap()).unwrap();
+            let place = number("offset")..number("offset") + number("bytes");
+            let name = tensor["name"].as_str().unwrap();
+            assert!(
+                run("weights", &[&path, name, "--format", "bytes"]).good() == bytes[place],
+                "{path}: {name}"
+            );
+            dtypes.push(tensor["dtype"].as_str().unwrap().to_owned());
+        }
+    }
+    dtypes.sort();
+    dtypes.dedup();
+    assert_eq!(dtypes.len(), 22, "{dtypes:?}");
+
+    // An odd row of half bytes: all of it, but no row by itself.
+    let header = r#"{"t":{"dtype":"F4","shape":[2,3],"data_offsets":[0,3]}}"#;
+    let bytes = written(header, &[1, 2, 3]);
+    assert_eq!(run_on("weights", &["-", "t", "--format", "bytes"], &bytes).good(), [1, 2, 3]);
+    let line = run_on("weights", &["-", "t", "--format", "bytes", "--rows", "0..1"], &bytes).bad();
+    assert!(line.contains("the rows are not all in the tensor"), "{line}");
+    // Blocks of GGUF, whole rows of them.
+    let model = fs::read(crate::run::SAMPLE).unwrap();
+    let args = &[crate::run::SAMPLE, "token_embd.weight", "--format", "bytes", "--rows"];
+    let [all, second] = ["0..", "1..2"].map(|rows| run("weights", &[&args[..], &[rows]].concat()).good());
+    assert_eq!((all.len(), second.len()), (21_840, 84));
+    assert!(all[84..168] == second && model.windows(all.len()).any(|window| window == all));
+}
+
+#[test]
 fn rows_of_safetensors_are_those_of_the_last_dimension() {
     let header = r#"{"t":{"dtype":"I8","shape":[2,3,4],"data_offsets":[0,24]},"s":{"dtype":"I8","shape":[],"data_offsets":[24,25]},"n":{"dtype":"I8","shape":[3,0],"data_offsets":[25,25]}}"#;
     let bytes = written(header, &(0..25).collect::<Vec<u8>>());
