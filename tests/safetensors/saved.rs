@@ -1,7 +1,7 @@
 //! A checkpoint goes on like the decoder that wrote it, and nothing but such a checkpoint is gone on from.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
-use weightstream::{CheckpointError, Decoder, Options, TensorSlot, safetensors};
+use weightstream::{CheckpointError, Decoder, Event, Options, TensorSlot, safetensors};
 
 use crate::cuts::good_files;
 use crate::support::record::{Recording, Seen};
@@ -63,6 +63,25 @@ fn a_decoder_survives_a_reboot_after_every_byte_and_every_event() {
         }
         assert_eq!(with_a_reboot_after_every_event(&bytes, options), expected, "{name}, event by event");
     }
+}
+
+/// Also where a piece of a text starts.
+#[test]
+fn the_pieces_of_a_text_join_over_reboots() {
+    let bytes = compact();
+    let mut decoder = full(Options::new());
+    let (mut end, mut pieces) = (0, 0);
+    for mut chunk in bytes.chunks(1) {
+        while let Some(event) = decoder.decode(&mut chunk).unwrap() {
+            if let Event::Text { part, start, last, .. } = event {
+                assert_eq!(start, end);
+                end = if last { 0 } else { start + part.len() as u64 };
+                pieces += 1;
+            }
+        }
+        decoder = restored(Options::new(), &saved(&decoder));
+    }
+    assert!(pieces > 20);
 }
 
 /// What was skipped stays skipped.
