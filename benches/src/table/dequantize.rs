@@ -20,6 +20,8 @@ pub(crate) struct Place {
     pub(crate) weights: usize,
 }
 
+/// Values of 16 KiB, as in a loop that uses what it has just decoded.
+pub(crate) const NEAR: Place = Place { name: "L1", weights: 4 * 1024 };
 /// Both blocks and values lie in an L2 cache of 1 MiB.
 pub(crate) const CACHE: Place = Place { name: "L2", weights: 64 * 1024 };
 /// 256 MiB of values, which is more than the caches of most machines.

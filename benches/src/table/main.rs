@@ -1,7 +1,7 @@
 //! How fast weightstream is, beside others and beside what memory allows: one table, written as Markdown.
 //!
-//! `table [SECTION...] [--seconds N]` with the sections `cache`, `memory`, `header`, `safetensors` and `file`; all of them where
-//! none is named. `N` is the time that is spent on a row, 1 without it.
+//! `table [SECTION...] [--seconds N]` with the sections `near`, `cache`, `memory`, `header`, `safetensors` and `file`; all of
+//! them where none is named. `N` is the time that is spent on a row, 1 without it.
 
 mod dequantize;
 mod header;
@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use row::Row;
 
-const SECTIONS: [&str; 5] = ["cache", "memory", "header", "safetensors", "file"];
-const USAGE: &str = "usage: table [cache] [memory] [header] [safetensors] [file] [--seconds N]";
+const SECTIONS: [&str; 6] = ["near", "cache", "memory", "header", "safetensors", "file"];
+const USAGE: &str = "usage: table [near] [cache] [memory] [header] [safetensors] [file] [--seconds N]";
 const TENSORS: usize = 100_000;
 
 fn main() -> ExitCode {
@@ -57,7 +57,8 @@ fn run(sections: &[String], budget: Duration) {
     println!();
     Row::print_head();
     let mut means = Vec::new();
-    for (name, place) in [("cache", dequantize::CACHE), ("memory", dequantize::MEMORY)] {
+    let places = [("near", dequantize::NEAR), ("cache", dequantize::CACHE), ("memory", dequantize::MEMORY)];
+    for (name, place) in places {
         if asked(name) {
             means.push((place, dequantize::run(place, budget)));
         }
