@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::byte_order::ByteOrder;
 use crate::checkpoint::{CheckpointError, Fields, within};
-use crate::options::MAX_RANK;
+use crate::options::{MAX_POSITION, MAX_RANK};
 use crate::tensor_type::TensorType;
 use crate::value::{Scalar, ValueType};
 
@@ -177,6 +177,12 @@ impl TensorInfo {
         #[cfg(feature = "safetensors")]
         fields.bool(&mut self.is_row_major)?;
         within(self.rank <= MAX_RANK)
+    }
+
+    /// Whether the product of the dimensions is below 2^63: zeros aside, so that the verdict does not depend on their order.
+    pub(crate) fn is_countable(&self) -> bool {
+        let sizes = self.dims().iter().copied().filter(|dim| *dim != 0);
+        sizes.into_iter().try_fold(1_u64, u64::checked_mul).is_some_and(|product| product <= MAX_POSITION)
     }
 
     /// Appends a dimension, if there is room.

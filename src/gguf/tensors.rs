@@ -60,10 +60,7 @@ impl Machine {
         let Some((dimension, offset)) = self.read_size(input)? else { return Ok(Progress::Wait) };
         self.dims_left = self.dims_left.saturating_sub(1);
         self.stream.tensor.push(dimension).ok_or_else(|| self.fail(Fault::internal(), offset))?;
-        // Zeros aside, so that the verdict does not depend on the order of the dimensions.
-        let sizes = self.stream.tensor.dims().iter().copied().filter(|dim| *dim != 0);
-        let product = sizes.into_iter().try_fold(1_u64, u64::checked_mul);
-        if product.is_none_or(|product| product > MAX_POSITION) {
+        if !self.stream.tensor.is_countable() {
             return Err(self.fail(Fault::shape_overflow(), self.stream.description));
         }
         self.after_dimension();

@@ -8,7 +8,6 @@ use crate::directory::whole_blocks;
 use crate::error::Fault;
 use crate::options::{MAX_POSITION, MAX_RANK, limit_or};
 use crate::stream::Failed;
-use crate::tensor_type::TensorType;
 use crate::token::{Progress, TensorInfo};
 
 /// Bytes of the longest word that means something: `data_offsets`.
@@ -218,33 +217,18 @@ impl Machine {
     /// Bytes that the type and the shape take. Divides first: the number of elements fits, times their bytes may not.
     fn shape_bytes(&self) -> Result<u64, Fault> {
         let tensor = &self.stream.tensor;
-        // Zeros aside, so that the verdict does not depend on the order of the dimensions.
-        let sizes = tensor.dims().iter().copied().filter(|dim| *dim != 0);
-        let product = sizes.into_iter().try_fold(1_u64, u64::checked_mul);
-        product.filter(|product| *product <= MAX_POSITION).ok_or(Fault::shape_overflow())?;
+        if !tensor.is_countable() {
+            return Err(Fault::shape_overflow());
+        }
         let (elements, limit) = (tensor.elements(), limit_or(self.stream.options.tensor_elements, u64::MAX));
         if elements > limit {
             return Err(Fault::too_many_elements(elements, limit));
         }
-        let TypeSize { block_elements, block_bytes } = TypeSize::of(tensor.tensor_type)?;
+        let size = (tensor.tensor_type.block_elements(), tensor.tensor_type.block_bytes());
+        // Every dtype has one.
+        let (Some(block_elements), Some(block_bytes)) = size else { return Err(Fault::internal()) };
         let blocks = whole_blocks(elements, block_elements).ok_or(Fault::partial_byte(elements))?;
         let bytes = blocks.checked_mul(u64::from(block_bytes));
         bytes.filter(|bytes| *bytes <= MAX_POSITION).ok_or(Fault::size_overflow())
-    }
-}
-
-/// The size of a type's blocks.
-struct TypeSize {
-    block_elements: u32,
-    block_bytes: u32,
-}
-
-impl TypeSize {
-    /// Every dtype has one.
-    fn of(tensor_type: TensorType) -> Result<Self, Fault> {
-        match (tensor_type.block_elements(), tensor_type.block_bytes()) {
-            (Some(block_elements), Some(block_bytes)) => Ok(Self { block_elements, block_bytes }),
-            _ => Err(Fault::internal()),
-        }
     }
 }
