@@ -11,7 +11,7 @@
 mod support;
 
 use support::gguf_writer::{Gguf, Tensor};
-use support::grammar::Grammar;
+use support::grammar::keeps_to_grammar;
 use support::random::Random;
 use support::record::{full, lenient};
 use support::samples::{compact, corpus_file, corpus_names, corpus_options, long_names};
@@ -24,29 +24,7 @@ fn check<'b>(
     skip_one_in: usize,
     random: &mut Random,
 ) -> Result<(), Error> {
-    let mut grammar = Grammar::new();
-    let mut decoder = full(options);
-    let mut skip = |decoder: &mut support::record::Full, grammar: &mut Grammar| {
-        if skip_one_in > 0 && random.one_in(skip_one_in) {
-            if random.one_in(2) {
-                decoder.skip_value();
-                grammar.skip_value();
-            } else {
-                decoder.skip_tensor();
-                grammar.skip_tensor();
-            }
-        }
-    };
-    for piece in pieces {
-        let mut input = piece;
-        while let Some(event) = decoder.decode(&mut input)? {
-            grammar.event(&event);
-            skip(&mut decoder, &mut grammar);
-        }
-    }
-    decoder.finish()?;
-    grammar.accepted();
-    Ok(())
+    keeps_to_grammar(full(options), pieces, skip_one_in, random)
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use weightstream::{Error, ErrorKind, Options, Section, TensorSlot, safetensors};
 
-use crate::support::grammar::Grammar;
+use crate::support::grammar::keeps_to_grammar;
 use crate::support::random::Random;
 use crate::support::record::{Recording, Seen, run};
 use crate::support::safetensors_writer::{
-    Full, agreed, compact, file, full, long_names, object, tensor, whole, worked_example,
+    agreed, compact, file, full, long_names, object, tensor, whole, worked_example,
 };
 
 /// Files that the decoder takes.
@@ -251,47 +251,24 @@ fn a_changed_byte_anywhere_gives_one_verdict_for_all_chunks() {
     }
 }
 
-/// Holds a file against the grammar. Skips one event in so many; 0 for none.
-fn keeps_to_grammar<'b>(
-    pieces: impl IntoIterator<Item = &'b [u8]>,
-    skip_one_in: usize,
-    random: &mut Random,
-) -> Result<(), Error> {
-    let mut grammar = Grammar::new();
-    let mut decoder = full(Options::new());
-    let mut skip = |decoder: &mut Full, grammar: &mut Grammar| {
-        if skip_one_in > 0 && random.one_in(skip_one_in) {
-            if random.one_in(2) {
-                decoder.skip_value();
-                grammar.skip_value();
-            } else {
-                decoder.skip_tensor();
-                grammar.skip_tensor();
-            }
-        }
-    };
-    for piece in pieces {
-        let mut input = piece;
-        while let Some(event) = decoder.decode(&mut input)? {
-            grammar.event(&event);
-            skip(&mut decoder, &mut grammar);
-        }
-    }
-    decoder.finish()?;
-    grammar.accepted();
-    Ok(())
-}
-
 #[test]
 fn every_file_keeps_to_the_grammar_whatever_is_skipped() {
     let random = &mut Random::new(1);
     for (name, bytes) in good_files() {
         for size in [1, 2, 5, 64, 10_000] {
-            assert_eq!(keeps_to_grammar(bytes.chunks(size), 0, random), Ok(()), "{name} in chunks of {size}");
+            assert_eq!(
+                keeps_to_grammar(full(Options::new()), bytes.chunks(size), 0, random),
+                Ok(()),
+                "{name} in chunks of {size}"
+            );
         }
         for round in 0..200 {
             let pieces = random.pieces(&bytes, 30);
-            assert_eq!(keeps_to_grammar(pieces, 1 + round % 6, random), Ok(()), "{name}, round {round}");
+            assert_eq!(
+                keeps_to_grammar(full(Options::new()), pieces, 1 + round % 6, random),
+                Ok(()),
+                "{name}, round {round}"
+            );
         }
     }
 }
@@ -301,13 +278,13 @@ fn every_cut_or_changed_file_keeps_to_the_grammar_up_to_the_error() {
     let random = &mut Random::new(2);
     let mut bytes = compact();
     for cut in 0..bytes.len() {
-        assert!(keeps_to_grammar([&bytes[..cut]], 0, random).is_err());
-        assert!(keeps_to_grammar(bytes[..cut].chunks(3), 0, random).is_err());
+        assert!(keeps_to_grammar(full(Options::new()), [&bytes[..cut]], 0, random).is_err());
+        assert!(keeps_to_grammar(full(Options::new()), bytes[..cut].chunks(3), 0, random).is_err());
     }
     for bit in 0..bytes.len() * 8 {
         bytes[bit / 8] ^= 1 << (bit % 8);
-        let verdict = keeps_to_grammar([&bytes[..]], 0, random);
-        assert_eq!(keeps_to_grammar(bytes.chunks(5), 0, random), verdict, "bit {bit}");
+        let verdict = keeps_to_grammar(full(Options::new()), [&bytes[..]], 0, random);
+        assert_eq!(keeps_to_grammar(full(Options::new()), bytes.chunks(5), 0, random), verdict, "bit {bit}");
         bytes[bit / 8] ^= 1 << (bit % 8);
     }
 }

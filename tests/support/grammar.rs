@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use weightstream::{Event, ValueType};
+use weightstream::{Error, Event, ValueType};
+
+use super::random::Random;
+use super::record::Records;
 
 /// What is allowed next.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,4 +224,36 @@ impl Grammar {
         let open_ended = self.next == Next::Data && !self.end_known;
         assert!(self.next == Next::Nothing || open_ended, "accepted where {:?} was allowed", self.next);
     }
+}
+
+/// Holds what a decoder tells of these pieces against the grammar. Skips one event in so many; 0 for none. A new verdict of
+/// `finish` at the end.
+pub fn keeps_to_grammar<'b, D: Records>(
+    mut decoder: D,
+    pieces: impl IntoIterator<Item = &'b [u8]>,
+    skip_one_in: usize,
+    random: &mut Random,
+) -> Result<(), Error> {
+    let mut grammar = Grammar::new();
+    let mut skip = |decoder: &mut D, grammar: &mut Grammar| {
+        if skip_one_in > 0 && random.one_in(skip_one_in) {
+            if random.one_in(2) {
+                decoder.skip_value();
+                grammar.skip_value();
+            } else {
+                decoder.skip_tensor();
+                grammar.skip_tensor();
+            }
+        }
+    };
+    for piece in pieces {
+        let mut input = piece;
+        while let Some(event) = decoder.decode(&mut input)? {
+            grammar.event(&event);
+            skip(&mut decoder, &mut grammar);
+        }
+    }
+    decoder.finish()?;
+    grammar.accepted();
+    Ok(())
 }
