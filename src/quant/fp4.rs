@@ -11,6 +11,7 @@ use super::unpack::{look_up, look_up_scaled, nibbles, split};
 ///
 /// An element is `2^(scale − 128) × value`, the values being twice those of E2M1, as in ggml's
 /// `dequantize_row_mxfp4`. There is no NaN: a scale of 255 is a power like the others. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn mxfp4(block: &[u8; 17], out: &mut [f32; 32]) {
     let [scale, codes @ ..] = block;
     // Half of the scale, so the exponent is one less; the two lowest are subnormal.
@@ -31,6 +32,7 @@ pub fn mxfp4(block: &[u8; 17], out: &mut [f32; 32]) {
 ///
 /// An element is `scale / 2 × value`, the values being twice those of E2M1, as in ggml's
 /// `dequantize_row_nvfp4`. A scale of 0x7f is zero; bit 7 is not looked at otherwise. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn nvfp4(block: &[u8; 36], out: &mut [f32; 64]) {
     let (scales, codes) = split::<4, 32, 36>(block);
     let parts = codes.as_chunks::<8>().0.iter().zip(scales);

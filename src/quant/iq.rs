@@ -16,6 +16,7 @@ use signed::entry;
 /// | 2 | 8 bytes a part: 4 bytes, the entries of 8 elements each; a u32 with 4 × 7 signs and the scale on top |
 ///
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xxs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
     let [d0, d1, parts @ ..] = block;
     let d = f16([*d0, *d1]);
@@ -37,6 +38,7 @@ pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
 /// | 66 | 8 bytes: scales of 4 bits, the low nibble first |
 ///
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
@@ -60,6 +62,7 @@ pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
 /// | 66 | 8 × u32, one a part: 4 × 7 signs and the scale on top |
 ///
 /// An element is `d × (0.5 + scale) × 0.5 × ±entry`, as in ggml's `dequantize_row_iq3_xxs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
@@ -83,6 +86,7 @@ pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
 ///
 /// An element is `d × (2 × scale + 1) × (entry ± 0.125)`, the entry being −1, 0 or 1 and a set sign bit meaning
 /// minus, as in ggml's `dequantize_row_iq1_s`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
@@ -107,6 +111,7 @@ pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
 /// | 2 | 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
 ///
 /// An element is `d × value`, as in ggml's `dequantize_row_iq4_nl`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
     look_up_scaled(&NON_LINEAR, codes, f16([*d0, *d1]), out);
@@ -123,6 +128,7 @@ pub fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
 /// | 106 | 4 bytes: scales of 4 bits, the low nibble first |
 ///
 /// An element is `d × (1 + 2 × scale) × ±entry`, as in ggml's `dequantize_row_iq3_s`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
@@ -155,6 +161,7 @@ pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
 /// | 74 | 8 bytes: scales of 4 bits, the low nibble first |
 ///
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_s`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
@@ -184,6 +191,7 @@ pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
 /// | 8 | 16 bytes a part: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
 ///
 /// An element is `(d × (scale − 32)) × value`, as in ggml's `dequantize_row_iq4_xs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let ([d0, d1, h0, h1, scales @ ..], codes) = split::<8, 128, 136>(block);
     let d = f16([*d0, *d1]);
@@ -209,6 +217,7 @@ pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
 ///
 /// An element is `d × (2 × scale + 1) × (entry ± 0.125)`, the entry being −1, 0 or 1 and a set sign bit meaning
 /// minus, as in ggml's `dequantize_row_iq1_m`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
     let (low, rest) = split::<32, 24, 56>(block);
     let (high, scales) = split::<16, 8, 24>(rest);
