@@ -11,12 +11,18 @@
 //! of, and touch no float: codes with their offset subtracted, the scale and minimum of each part, and the f16
 //! numbers as bits. The description of each says what its integers stand for.
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx2;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512;
 mod level;
 mod narrow;
 mod plain;
 mod range;
 mod swap;
 mod unpack;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod written;
 
 #[cfg(feature = "safetensors")]
 mod dtype;
@@ -212,9 +218,9 @@ fn kernel(tensor_type: TensorType) -> Option<Kernel> {
         Level::Target => kernels::target(tensor_type),
         // SAFETY: a level other than the lowest is in use only where `Level::is_available` found all its instructions, which
         // are those that the function is compiled for, and the kernels it returns.
-        Level::Avx2 => unsafe { kernels::avx2(tensor_type) },
+        Level::Avx2 => unsafe { avx2::kernel(tensor_type).or_else(|| kernels::avx2(tensor_type)) },
         // SAFETY: as above.
-        Level::Avx512 => unsafe { kernels::avx512(tensor_type) },
+        Level::Avx512 => unsafe { avx512::kernel(tensor_type).or_else(|| kernels::avx512(tensor_type)) },
     }
 }
 
