@@ -5,6 +5,7 @@ mod support;
 
 use support::gguf_writer::{Gguf, Tensor};
 use support::golden::{NO_KERNEL, assert_bits, feature_off, kernels, pairs, sizes};
+use support::levels::at_each_level;
 use support::rounding::{BF16, F16};
 use weightstream::{Blocks, ByteOrder, Decoder, DequantizeError, Event, TensorSlot, TensorType};
 
@@ -135,11 +136,13 @@ fn check(cases: &[Case], file: &[u8], order: ByteOrder, chunk_bytes: usize) {
 
 #[test]
 fn a_little_endian_file_of_every_type() {
-    let cases = cases();
-    let file = file(&cases, false);
-    for chunk_bytes in [1, 7, file.len()] {
-        check(&cases, &file, ByteOrder::Little, chunk_bytes);
-    }
+    at_each_level(|| {
+        let cases = cases();
+        let file = file(&cases, false);
+        for chunk_bytes in [1, 7, file.len()] {
+            check(&cases, &file, ByteOrder::Little, chunk_bytes);
+        }
+    });
 }
 
 /// The numbers of more than one byte in a block, as offset and width. `None` where their order is not settled.
@@ -168,25 +171,27 @@ fn numbers_in_block(tensor_type: TensorType) -> Option<Vec<(usize, usize)>> {
 
 #[test]
 fn a_big_endian_file_of_every_type() {
-    let mut cases = cases();
-    for Case { tensor_type, bytes, values, .. } in &mut cases {
-        let (block_bytes, _) = sizes(*tensor_type);
-        match numbers_in_block(*tensor_type) {
-            Some(numbers) => {
-                for block in bytes.chunks_exact_mut(block_bytes) {
-                    for (offset, width) in &numbers {
-                        block[*offset..][..*width].reverse();
+    at_each_level(|| {
+        let mut cases = cases();
+        for Case { tensor_type, bytes, values, .. } in &mut cases {
+            let (block_bytes, _) = sizes(*tensor_type);
+            match numbers_in_block(*tensor_type) {
+                Some(numbers) => {
+                    for block in bytes.chunks_exact_mut(block_bytes) {
+                        for (offset, width) in &numbers {
+                            block[*offset..][..*width].reverse();
+                        }
                     }
                 }
+                None if values.is_ok() => {
+                    *values = Err(DequantizeError::AmbiguousByteOrder { tensor_type: *tensor_type });
+                }
+                None => {}
             }
-            None if values.is_ok() => {
-                *values = Err(DequantizeError::AmbiguousByteOrder { tensor_type: *tensor_type });
-            }
-            None => {}
         }
-    }
-    let file = file(&cases, true);
-    for chunk_bytes in [7, file.len()] {
-        check(&cases, &file, ByteOrder::Big, chunk_bytes);
-    }
+        let file = file(&cases, true);
+        for chunk_bytes in [7, file.len()] {
+            check(&cases, &file, ByteOrder::Big, chunk_bytes);
+        }
+    });
 }

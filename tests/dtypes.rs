@@ -11,6 +11,7 @@ mod support;
 use std::collections::BTreeSet;
 use support::gguf_writer::{Gguf, Tensor};
 use support::golden::{assert_bits, data, feature_off, in_bulk, sizes};
+use support::levels::at_each_level;
 use support::random::Random;
 use support::rounding::{BF16, F16};
 use weightstream::{
@@ -323,62 +324,71 @@ fn bits(values: &[f32]) -> Vec<u32> {
 
 #[test]
 fn bytes_of_any_length_give_their_whole_elements() {
-    for (tensor_type, bytes, values) in samples() {
-        let (block_bytes, _) = sizes(tensor_type);
-        let what = format!("{tensor_type}, {} bytes", bytes.len());
-        for room in [1, 3, values.len() + 1] {
-            let (mut src, mut told, mut out) = (&bytes[..], Vec::new(), vec![7.0; room]);
-            while src.len() >= block_bytes {
-                let left = src.len();
-                let written = tensor_type.dequantize(&mut src, &mut out).unwrap();
-                assert_eq!(
-                    (written, left - src.len()),
-                    ((left / block_bytes).min(room), written * block_bytes)
-                );
-                told.extend_from_slice(&out[..written]);
+    at_each_level(|| {
+        for (tensor_type, bytes, values) in samples() {
+            let (block_bytes, _) = sizes(tensor_type);
+            let what = format!("{tensor_type}, {} bytes", bytes.len());
+            for room in [1, 3, values.len() + 1] {
+                let (mut src, mut told, mut out) = (&bytes[..], Vec::new(), vec![7.0; room]);
+                while src.len() >= block_bytes {
+                    let left = src.len();
+                    let written = tensor_type.dequantize(&mut src, &mut out).unwrap();
+                    assert_eq!(
+                        (written, left - src.len()),
+                        ((left / block_bytes).min(room), written * block_bytes)
+                    );
+                    told.extend_from_slice(&out[..written]);
+                }
+                assert_bits(&told, &bits(&values), &what);
+                let rest = match src.len() {
+                    0 => Ok(0),
+                    got => Err(DequantizeError::PartialBlock { needed: block_bytes, got }),
+                };
+                assert_eq!(tensor_type.dequantize(&mut src, &mut out), rest, "{what}");
+                assert_eq!(src.len(), bytes.len() % block_bytes);
             }
-            assert_bits(&told, &bits(&values), &what);
-            let rest = match src.len() {
-                0 => Ok(0),
-                got => Err(DequantizeError::PartialBlock { needed: block_bytes, got }),
-            };
-            assert_eq!(tensor_type.dequantize(&mut src, &mut out), rest, "{what}");
-            assert_eq!(src.len(), bytes.len() % block_bytes);
         }
-    }
+    });
 }
 
 #[test]
 fn outputs_of_16_bits_are_rounded_once_from_f32() {
-    for (tensor_type, bytes, values) in samples() {
-        let what = format!("{tensor_type}, {} bytes", bytes.len());
-        if values.is_empty() {
-            continue;
+    at_each_level(|| {
+        for (tensor_type, bytes, values) in samples() {
+            let what = format!("{tensor_type}, {} bytes", bytes.len());
+            if values.is_empty() {
+                continue;
+            }
+            let mut out = vec![0; values.len() + 1];
+            assert_eq!(tensor_type.dequantize_f16(&mut &bytes[..], &mut out), Ok(values.len()));
+            F16.assert_rounded(&out[..values.len()], &values, &what);
+            assert_eq!(tensor_type.dequantize_bf16(&mut &bytes[..], &mut out), Ok(values.len()));
+            BF16.assert_rounded(&out[..values.len()], &values, &what);
         }
-        let mut out = vec![0; values.len() + 1];
-        assert_eq!(tensor_type.dequantize_f16(&mut &bytes[..], &mut out), Ok(values.len()));
-        F16.assert_rounded(&out[..values.len()], &values, &what);
-        assert_eq!(tensor_type.dequantize_bf16(&mut &bytes[..], &mut out), Ok(values.len()));
-        BF16.assert_rounded(&out[..values.len()], &values, &what);
-    }
+    });
 }
 
 #[test]
 fn any_range_has_the_values_of_its_elements() {
-    let mut random = Random::new(9);
-    for (tensor_type, bytes, values) in samples() {
-        for _ in 0..10 {
-            let start = random.below(values.len() + 1);
-            let end = start + random.below(values.len() - start + 1);
-            let mut out = vec![7.0; end - start];
-            let range = start as u64..end as u64;
-            assert_eq!(tensor_type.dequantize_range(&bytes, range, &mut out), Ok(end - start));
-            assert_bits(&out, &bits(&values[start..end]), &format!("{tensor_type} {start}..{end}"));
+    at_each_level(|| {
+        let mut random = Random::new(9);
+        for (tensor_type, bytes, values) in samples() {
+            for _ in 0..10 {
+                let start = random.below(values.len() + 1);
+                let end = start + random.below(values.len() - start + 1);
+                let mut out = vec![7.0; end - start];
+                let range = start as u64..end as u64;
+                assert_eq!(tensor_type.dequantize_range(&bytes, range, &mut out), Ok(end - start));
+                assert_bits(&out, &bits(&values[start..end]), &format!("{tensor_type} {start}..{end}"));
+            }
+            let (start, end, elements) = (0, values.len() as u64 + 1, values.len() as u64);
+            let error = Err(DequantizeError::OutOfRange { start, end, elements });
+            assert_eq!(
+                tensor_type.dequantize_range(&bytes, start..end, &mut vec![0.0; values.len() + 1]),
+                error
+            );
         }
-        let (start, end, elements) = (0, values.len() as u64 + 1, values.len() as u64);
-        let error = Err(DequantizeError::OutOfRange { start, end, elements });
-        assert_eq!(tensor_type.dequantize_range(&bytes, start..end, &mut vec![0.0; values.len() + 1]), error);
-    }
+    });
 }
 
 /// A slot of one's own may say that its data are big-endian.

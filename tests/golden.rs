@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use support::golden::{
     EXHAUSTIVE, NO_KERNEL, assert_bits, data, feature_off, golden, in_bulk, kernels, pairs, sizes,
 };
+use support::levels::at_each_level;
 use weightstream::{DequantizeError, Family, TensorType, quant};
 
 /// The names, without their extension, of the files of a folder.
@@ -53,25 +54,28 @@ fn each_kernel_gives_the_reference_bits() {
 
 #[test]
 fn slices_give_the_reference_bits_through_an_output_of_any_size() {
-    for (tensor_type, _) in kernels() {
-        let (block_bytes, block_elements) = sizes(tensor_type);
-        for (set, bytes, bits) in pairs(tensor_type) {
-            for room in [block_elements, 3 * block_elements + block_elements / 2, bits.len(), bits.len() + 1]
-            {
-                let mut out = vec![f32::NAN; room];
-                let (mut src, mut values) = (&bytes[..], Vec::new());
-                while !src.is_empty() {
-                    let left = src.len();
-                    let written = tensor_type.dequantize(&mut src, &mut out).unwrap();
-                    assert_eq!(written, (left / block_bytes).min(room / block_elements) * block_elements);
-                    assert_eq!(src.len(), left - written / block_elements * block_bytes);
-                    values.extend_from_slice(&out[..written]);
+    at_each_level(|| {
+        for (tensor_type, _) in kernels() {
+            let (block_bytes, block_elements) = sizes(tensor_type);
+            for (set, bytes, bits) in pairs(tensor_type) {
+                for room in
+                    [block_elements, 3 * block_elements + block_elements / 2, bits.len(), bits.len() + 1]
+                {
+                    let mut out = vec![f32::NAN; room];
+                    let (mut src, mut values) = (&bytes[..], Vec::new());
+                    while !src.is_empty() {
+                        let left = src.len();
+                        let written = tensor_type.dequantize(&mut src, &mut out).unwrap();
+                        assert_eq!(written, (left / block_bytes).min(room / block_elements) * block_elements);
+                        assert_eq!(src.len(), left - written / block_elements * block_bytes);
+                        values.extend_from_slice(&out[..written]);
+                    }
+                    assert_eq!(tensor_type.dequantize(&mut src, &mut out), Ok(0));
+                    assert_bits(&values, &bits, &format!("{tensor_type} {set}"));
                 }
-                assert_eq!(tensor_type.dequantize(&mut src, &mut out), Ok(0));
-                assert_bits(&values, &bits, &format!("{tensor_type} {set}"));
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -115,19 +119,21 @@ fn an_output_without_room_for_a_block_is_an_error() {
 
 #[test]
 fn a_cut_block_is_an_error_after_the_whole_ones() {
-    for (tensor_type, _) in kernels() {
-        let (block_bytes, block_elements) = sizes(tensor_type);
-        for got in 1..block_bytes {
-            let bytes = vec![0; block_bytes + got];
-            let mut src = &bytes[..];
-            let mut out = vec![0.0; 3 * block_elements];
-            assert_eq!(tensor_type.dequantize(&mut src, &mut out), Ok(block_elements));
-            let error = Err(DequantizeError::PartialBlock { needed: block_bytes, got });
-            assert_eq!(tensor_type.dequantize(&mut src, &mut out), error);
-            assert_eq!(tensor_type.dequantize(&mut src, &mut []), error);
-            assert_eq!(src.len(), got);
+    at_each_level(|| {
+        for (tensor_type, _) in kernels() {
+            let (block_bytes, block_elements) = sizes(tensor_type);
+            for got in 1..block_bytes {
+                let bytes = vec![0; block_bytes + got];
+                let mut src = &bytes[..];
+                let mut out = vec![0.0; 3 * block_elements];
+                assert_eq!(tensor_type.dequantize(&mut src, &mut out), Ok(block_elements));
+                let error = Err(DequantizeError::PartialBlock { needed: block_bytes, got });
+                assert_eq!(tensor_type.dequantize(&mut src, &mut out), error);
+                assert_eq!(tensor_type.dequantize(&mut src, &mut []), error);
+                assert_eq!(src.len(), got);
+            }
         }
-    }
+    });
 }
 
 #[test]

@@ -9,6 +9,7 @@
 mod support;
 
 use support::golden::{feature_off, kernels, pairs, sizes};
+use support::levels::at_each_level;
 use support::rounding::{BF16, F16, Format};
 use weightstream::{ByteOrder, DequantizeError, TensorSlot, TensorType};
 
@@ -72,40 +73,47 @@ fn the_model_knows_some_numbers() {
 /// Ties of bfloat16 and their neighbours; NaN whose payload would be cut off.
 #[test]
 fn every_upper_half_of_an_f32_is_rounded() {
-    let lower = [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff];
-    check(&(0..=0xffff_u32).flat_map(|upper| lower.map(|lower| upper << 16 | lower)).collect::<Vec<_>>());
+    at_each_level(|| {
+        let lower = [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff];
+        check(&(0..=0xffff_u32).flat_map(|upper| lower.map(|lower| upper << 16 | lower)).collect::<Vec<_>>());
+    });
 }
 
 /// The middle of every two binary16 numbers, the largest and infinity too, and its neighbours on both sides.
 #[test]
 fn every_tie_of_f16_is_rounded() {
-    let mut bits = Vec::new();
-    for number in 0..0x7c00_u16 {
-        // With one mantissa bit more, the middle follows the number; 2^-25 is the middle of 0 and the smallest.
-        let (exponent, mantissa) = (i32::from(number >> 10), u32::from(number & 0x3ff));
-        let (exponent, mantissa) = if exponent == 0 { (1, mantissa) } else { (exponent, mantissa | 0x400) };
-        let middle = (f64::from(2 * mantissa + 1) * 2_f64.powi(exponent - 26)) as f32;
-        for tie in [middle.to_bits(), (-middle).to_bits()] {
-            bits.extend([tie - 1, tie, tie + 1]);
+    at_each_level(|| {
+        let mut bits = Vec::new();
+        for number in 0..0x7c00_u16 {
+            // With one mantissa bit more, the middle follows the number; 2^-25 is the middle of 0 and the smallest.
+            let (exponent, mantissa) = (i32::from(number >> 10), u32::from(number & 0x3ff));
+            let (exponent, mantissa) =
+                if exponent == 0 { (1, mantissa) } else { (exponent, mantissa | 0x400) };
+            let middle = (f64::from(2 * mantissa + 1) * 2_f64.powi(exponent - 26)) as f32;
+            for tie in [middle.to_bits(), (-middle).to_bits()] {
+                bits.extend([tie - 1, tie, tie + 1]);
+            }
         }
-    }
-    check(&bits);
+        check(&bits);
+    });
 }
 
 #[test]
 fn golden_values_are_rounded_through_an_output_of_any_size() {
-    for (tensor_type, _) in kernels() {
-        let (_, block_elements) = sizes(tensor_type);
-        for (set, bytes, bits) in pairs(tensor_type) {
-            let values: Vec<f32> = bits.iter().map(|bits| f32::from_bits(*bits)).collect();
-            for room in [3 * block_elements + block_elements / 2, bits.len() + 1] {
-                for (format, output) in OUTPUTS {
-                    let rounded = narrow(output, tensor_type, &bytes, room);
-                    format.assert_rounded(&rounded, &values, &format!("{tensor_type} {set}"));
+    at_each_level(|| {
+        for (tensor_type, _) in kernels() {
+            let (_, block_elements) = sizes(tensor_type);
+            for (set, bytes, bits) in pairs(tensor_type) {
+                let values: Vec<f32> = bits.iter().map(|bits| f32::from_bits(*bits)).collect();
+                for room in [3 * block_elements + block_elements / 2, bits.len() + 1] {
+                    for (format, output) in OUTPUTS {
+                        let rounded = narrow(output, tensor_type, &bytes, room);
+                        format.assert_rounded(&rounded, &values, &format!("{tensor_type} {set}"));
+                    }
                 }
             }
         }
-    }
+    });
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod support;
 
 use support::golden::{assert_bits, feature_off, kernels, pairs, sizes};
+use support::levels::at_each_level;
 use support::random::Random;
 use weightstream::{ByteOrder, DequantizeError, TensorSlot, TensorType};
 
@@ -25,34 +26,38 @@ fn check(tensor_type: TensorType, bytes: &[u8], bits: &[u32], start: usize, end:
 /// Every start with the ends that matter, and every end with the starts that matter.
 #[test]
 fn ranges_start_and_end_anywhere() {
-    for (tensor_type, _) in kernels() {
-        let (block_bytes, block) = sizes(tensor_type);
-        let blocks = if block < 256 { 3 } else { 2 };
-        let (_, bytes, bits) = pairs(tensor_type).remove(0);
-        let (bytes, bits) = (&bytes[..blocks * block_bytes], &bits[..blocks * block]);
-        let all = bits.len();
-        let edges = [0, 1, block / 2, block - 1, block, block + 1, all - block, all - 1, all];
-        for at in 0..=all {
-            for edge in edges.into_iter().chain([at, (at + 1).min(all)]) {
-                check(tensor_type, bytes, bits, at.min(edge), at.max(edge), at % 3);
+    at_each_level(|| {
+        for (tensor_type, _) in kernels() {
+            let (block_bytes, block) = sizes(tensor_type);
+            let blocks = if block < 256 { 3 } else { 2 };
+            let (_, bytes, bits) = pairs(tensor_type).remove(0);
+            let (bytes, bits) = (&bytes[..blocks * block_bytes], &bits[..blocks * block]);
+            let all = bits.len();
+            let edges = [0, 1, block / 2, block - 1, block, block + 1, all - block, all - 1, all];
+            for at in 0..=all {
+                for edge in edges.into_iter().chain([at, (at + 1).min(all)]) {
+                    check(tensor_type, bytes, bits, at.min(edge), at.max(edge), at % 3);
+                }
             }
         }
-    }
+    });
 }
 
 #[test]
 fn ranges_of_all_golden_data() {
-    let mut random = Random::new(3);
-    for (tensor_type, _) in kernels() {
-        for (_, bytes, bits) in pairs(tensor_type) {
-            check(tensor_type, &bytes, &bits, 0, bits.len(), 1);
-            for _ in 0..20 {
-                let start = random.below(bits.len() + 1);
-                let end = start + random.below((bits.len() - start + 1).min(2000));
-                check(tensor_type, &bytes, &bits, start, end, 0);
+    at_each_level(|| {
+        let mut random = Random::new(3);
+        for (tensor_type, _) in kernels() {
+            for (_, bytes, bits) in pairs(tensor_type) {
+                check(tensor_type, &bytes, &bits, 0, bits.len(), 1);
+                for _ in 0..20 {
+                    let start = random.below(bits.len() + 1);
+                    let end = start + random.below((bits.len() - start + 1).min(2000));
+                    check(tensor_type, &bytes, &bits, start, end, 0);
+                }
             }
         }
-    }
+    });
 }
 
 #[test]

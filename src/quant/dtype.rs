@@ -15,6 +15,7 @@ const NAN: u32 = INFINITY | EXPONENT >> 1;
 /// Converts `BOOL` elements: 0 is 0.0, any other byte is 1.0.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn bool(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |[byte]| f32::from(byte != 0))
 }
@@ -22,6 +23,7 @@ pub fn bool(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// Converts `U8` elements; every value is exact.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn u8(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| f32::from(u8::from_le_bytes(bytes)))
 }
@@ -29,6 +31,7 @@ pub fn u8(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// Converts `U16` elements; every value is exact.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn u16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| f32::from(u16::from_le_bytes(bytes)))
 }
@@ -38,6 +41,7 @@ pub fn u16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
 /// Rounds `U32` elements to the nearest `f32`, ties to even, as a C conversion does.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn u32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| u32::from_le_bytes(bytes) as f32)
 }
@@ -45,6 +49,7 @@ pub fn u32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
 /// Rounds `U64` elements to the nearest `f32`, ties to even, as a C conversion does.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn u64(elements: &[[u8; 8]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| u64::from_le_bytes(bytes) as f32)
 }
@@ -55,6 +60,7 @@ pub fn u64(elements: &[[u8; 8]], out: &mut [f32]) -> usize {
 /// largest number is 448. LLVM's APFloat calls it `Float8E4M3FN`.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f8_e4m3(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |[code]| {
         signed(code, if code & 0x7f == 0x7f { NAN } else { magnitude(code, 3, 7) })
@@ -68,6 +74,7 @@ pub fn f8_e4m3(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// `Float8E5M2`.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f8_e5m2(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |[code]| {
         let special = if code & 0x7f == 0x7c { INFINITY } else { NAN };
@@ -81,6 +88,7 @@ pub fn f8_e5m2(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// subnormal `f32`. LLVM's APFloat calls it `Float8E8M0FNU`.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f8_e8m0(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |[code]| {
         // The code is the exponent of an f32. The highest bit of the mantissa alone is 2^-127, and makes a NaN.
@@ -95,6 +103,7 @@ pub fn f8_e8m0(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// number is 240. LLVM's APFloat calls it `Float8E4M3FNUZ`.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f8_e4m3fnuz(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |[code]| signed(code, if code == 0x80 { NAN } else { magnitude(code, 3, 8) }))
 }
@@ -105,6 +114,7 @@ pub fn f8_e4m3fnuz(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// number is 57,344. LLVM's APFloat calls it `Float8E5M2FNUZ`.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f8_e5m2fnuz(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |[code]| signed(code, if code == 0x80 { NAN } else { magnitude(code, 2, 16) }))
 }

@@ -16,7 +16,14 @@ use signed::entry;
 /// | 2 | 8 bytes a part: 4 bytes, the entries of 8 elements each; a u32 with 4 × 7 signs and the scale on top |
 ///
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xxs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
+    iq2_xxs_by(block, out, signed::PortableEights);
+}
+
+/// The same, with a way of its own for entries of eight codes.
+#[inline(always)]
+pub(super) fn iq2_xxs_by(block: &[u8; 66], out: &mut [f32; 256], eights: impl signed::Eights) {
     let [d0, d1, parts @ ..] = block;
     let d = f16([*d0, *d1]);
     for (out, part) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts.as_chunks::<8>().0) {
@@ -24,7 +31,7 @@ pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
         let (signs, scale) = signs_and_scale(word);
         let factor = d * (0.5 + scale) * 0.25;
         let entry = |number: u8| entry(&grids::IQ2XXS, u16::from(number));
-        signed::eights([factor; 2], [e0, e1, e2, e3], entry, signs, out);
+        eights.decode([factor; 2], [e0, e1, e2, e3], entry, signs, out);
     }
 }
 
@@ -37,7 +44,14 @@ pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
 /// | 66 | 8 bytes: scales of 4 bits, the low nibble first |
 ///
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
+    iq2_xs_by(block, out, signed::PortableEights);
+}
+
+/// The same, with a way of its own for entries of eight codes.
+#[inline(always)]
+pub(super) fn iq2_xs_by(block: &[u8; 74], out: &mut [f32; 256], eights: impl signed::Eights) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (codes, scales) = split::<64, 8, 72>(rest);
@@ -47,7 +61,7 @@ pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
         let codes = [[a0, a1], [b0, b1], [c0, c1], [d0, d1]];
         let entry = |code| entry(&grids::IQ2XS, u16::from_le_bytes(code) & 511);
         let signs = eighth_sign(u32::from_le_bytes([a1 >> 1, b1 >> 1, c1 >> 1, d1 >> 1]));
-        signed::eights(two_factors(d, *scales), codes, entry, signs, out);
+        eights.decode(two_factors(d, *scales), codes, entry, signs, out);
     }
 }
 
@@ -60,7 +74,14 @@ pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
 /// | 66 | 8 × u32, one a part: 4 × 7 signs and the scale on top |
 ///
 /// An element is `d × (0.5 + scale) × 0.5 × ±entry`, as in ggml's `dequantize_row_iq3_xxs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
+    iq3_xxs_by(block, out, signed::PortableFours(evenly_but_62));
+}
+
+/// The same, with a way of its own for entries of four codes.
+#[inline(always)]
+pub(super) fn iq3_xxs_by(block: &[u8; 98], out: &mut [f32; 256], fours: impl signed::Fours) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (entries, words) = split::<64, 32, 96>(rest);
@@ -69,7 +90,7 @@ pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
         let (signs, scale) = signs_and_scale(*word);
         let factor = d * (0.5 + scale) * 0.5;
         let entry = |number: u8| entry(&grids::IQ3XXS, u16::from(number));
-        signed::fours(factor, *entries, entry, evenly_but_62, signs, out);
+        fours.decode(factor, *entries, entry, signs, out);
     }
 }
 
@@ -83,7 +104,18 @@ pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
 ///
 /// An element is `d × (2 × scale + 1) × (entry ± 0.125)`, the entry being −1, 0 or 1 and a set sign bit meaning
 /// minus, as in ggml's `dequantize_row_iq1_s`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
+    iq1_s_by(block, out, shifted)
+}
+
+/// The same, with a way of its own for an entry.
+#[inline(always)]
+pub(super) fn iq1_s_by(
+    block: &[u8; 50],
+    out: &mut [f32; 256],
+    shifted: impl Fn(f32, u16, bool, &mut [f32; 8]),
+) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (low, words) = split::<32, 16, 48>(rest);
@@ -93,7 +125,7 @@ pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
         let factor = d * f32::from((top >> 3 & 14) | 1);
         let mut high = u16::from_le_bytes(*word);
         for (out, low) in out.as_chunks_mut::<8>().0.iter_mut().zip(low) {
-            shifted(factor, u16::from(*low) | (high & 7) << 8, top & 128 != 0, out);
+            shifted(factor, entry(&grids::IQ1S, u16::from(*low) | (high & 7) << 8), top & 128 != 0, out);
             high >>= 3;
         }
     }
@@ -107,6 +139,7 @@ pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
 /// | 2 | 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
 ///
 /// An element is `d × value`, as in ggml's `dequantize_row_iq4_nl`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
     look_up_scaled(&NON_LINEAR, codes, f16([*d0, *d1]), out);
@@ -123,7 +156,14 @@ pub fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
 /// | 106 | 4 bytes: scales of 4 bits, the low nibble first |
 ///
 /// An element is `d × (1 + 2 × scale) × ±entry`, as in ggml's `dequantize_row_iq3_s`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
+    iq3_s_by(block, out, signed::PortableFours(odd));
+}
+
+/// The same, with a way of its own for entries of four codes.
+#[inline(always)]
+pub(super) fn iq3_s_by(block: &[u8; 110], out: &mut [f32; 256], fours: impl signed::Fours) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (low, rest) = split::<64, 44, 108>(rest);
@@ -140,7 +180,7 @@ pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
             ninths >>= 1;
             entry
         };
-        signed::fours(factor, *low, entry, odd, *signs, out);
+        fours.decode(factor, *low, entry, *signs, out);
     }
 }
 
@@ -155,7 +195,14 @@ pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
 /// | 74 | 8 bytes: scales of 4 bits, the low nibble first |
 ///
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_s`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
+    iq2_s_by(block, out, signed::PortableEights);
+}
+
+/// The same, with a way of its own for entries of eight codes.
+#[inline(always)]
+pub(super) fn iq2_s_by(block: &[u8; 82], out: &mut [f32; 256], eights: impl signed::Eights) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (low, rest) = split::<32, 48, 80>(rest);
@@ -170,7 +217,7 @@ pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
             high >>= 2;
             entry
         };
-        signed::eights(two_factors(d, *scales), *low, entry, *signs, out);
+        eights.decode(two_factors(d, *scales), *low, entry, *signs, out);
     }
 }
 
@@ -184,7 +231,18 @@ pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
 /// | 8 | 16 bytes a part: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
 ///
 /// An element is `(d × (scale − 32)) × value`, as in ggml's `dequantize_row_iq4_xs`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
+    iq4_xs_by(block, out, |codes, scale, out| look_up_scaled(&NON_LINEAR, codes, scale, out))
+}
+
+/// The same, with a way of its own for codes of a table.
+#[inline(always)]
+pub(super) fn iq4_xs_by(
+    block: &[u8; 136],
+    out: &mut [f32; 256],
+    look_up: impl Fn(&[u8; 16], f32, &mut [f32; 32]),
+) {
     let ([d0, d1, h0, h1, scales @ ..], codes) = split::<8, 128, 136>(block);
     let d = f16([*d0, *d1]);
     // Turned so that the two bits of the next scale are bits 4 and 5.
@@ -195,7 +253,7 @@ pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
         let [two_bits, _] = (high & 0x30).to_le_bytes();
         let scale = (two_bits | low).wrapping_sub(32).cast_signed();
         high = high.rotate_right(2);
-        look_up_scaled(&NON_LINEAR, codes, d * f32::from(scale), out);
+        look_up(codes, d * f32::from(scale), out);
     }
 }
 
@@ -209,7 +267,18 @@ pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
 ///
 /// An element is `d × (2 × scale + 1) × (entry ± 0.125)`, the entry being −1, 0 or 1 and a set sign bit meaning
 /// minus, as in ggml's `dequantize_row_iq1_m`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
+    iq1_m_by(block, out, shifted)
+}
+
+/// The same, with a way of its own for an entry.
+#[inline(always)]
+pub(super) fn iq1_m_by(
+    block: &[u8; 56],
+    out: &mut [f32; 256],
+    shifted: impl Fn(f32, u16, bool, &mut [f32; 8]),
+) {
     let (low, rest) = split::<32, 24, 56>(block);
     let (high, scales) = split::<16, 8, 24>(rest);
     let [_, a, _, b, _, c, _, e] = scales;
@@ -223,14 +292,15 @@ pub fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
             scales >>= 3;
             let entries = low.iter().zip([high & 15, high >> 4]);
             for (out, (low, high)) in out.as_chunks_mut::<8>().0.iter_mut().zip(entries) {
-                shifted(factor, u16::from_le_bytes([*low, high & 7]), high & 8 != 0, out);
+                let entry = entry(&grids::IQ1S, u16::from_le_bytes([*low, high & 7]));
+                shifted(factor, entry, high & 8 != 0, out);
             }
         }
     }
 }
 
 /// What the codes of `IQ4_NL` and `IQ4_XS` stand for.
-static NON_LINEAR: [f32; 16] = [
+pub(super) static NON_LINEAR: [f32; 16] = [
     -127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0,
 ];
 
@@ -281,8 +351,7 @@ fn eighth_sign(sevens: u32) -> [u8; 4] {
 
 /// `factor × (code − 1 ± 0.125)` for the eight codes of an entry of `IQ1_S` and `IQ1_M`. All sums are exact.
 #[inline(always)]
-fn shifted(factor: f32, number: u16, minus: bool, out: &mut [f32; 8]) {
-    let entry = entry(&grids::IQ1S, number);
+fn shifted(factor: f32, entry: u16, minus: bool, out: &mut [f32; 8]) {
     let shift = if minus { -1.125 } else { -0.875 };
     if SCALAR {
         shifted_by_table(factor, entry, shift, out)

@@ -37,6 +37,7 @@ pub struct PartScales {
 /// | 82 | `dmin`, f16 |
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q2_K`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
     if SCALAR {
         return k_scalar::q2_k(block, out);
@@ -70,6 +71,7 @@ pub fn q2_k(block: &[u8; 84], out: &mut [f32; 256]) {
 /// | 108 | `d`, f16 |
 ///
 /// An element is `(d × (scale − 32)) × (code − 4)`, as in ggml's `dequantize_row_q3_K`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
     if SCALAR {
         return k_scalar::q3_k(block, out);
@@ -106,6 +108,7 @@ pub fn q3_k(block: &[u8; 110], out: &mut [f32; 256]) {
 /// minimums 4 to 7, the high nibbles and the top bits of bytes 4 to 7.
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q4_K`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     if SCALAR {
         return k_scalar::q4_k(block, out);
@@ -146,6 +149,7 @@ pub fn unpack_q4_k(block: &[u8; 144], codes: &mut [u8; 256]) -> PartScalesAndMin
 /// | 48 | 128 bytes: low four bits, 64 elements in 32 bytes, the first 32 of them in the low nibbles |
 ///
 /// An element is `(d × scale) × code − dmin × minimum`, as in ggml's `dequantize_row_q5_K`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     if SCALAR {
         return k_scalar::q5_k(block, out);
@@ -190,6 +194,7 @@ pub fn unpack_q5_k(block: &[u8; 176], codes: &mut [u8; 256]) -> PartScalesAndMin
 /// | 208 | `d`, f16 |
 ///
 /// An element is `(d × scale) × (code − 32)`, as in ggml's `dequantize_row_q6_K`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
     if SCALAR {
         return k_scalar::q6_k(block, out);
@@ -243,6 +248,7 @@ pub fn unpack_q6_k(block: &[u8; 210], codes: &mut [i8; 256]) -> PartScales {
 ///
 /// An element is `d × code`, as in ggml's `dequantize_row_q8_K`. ggml makes these blocks for its dot products.
 /// Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q8_k(block: &[u8; 292], out: &mut [f32; 256]) {
     let ([d0, d1, d2, d3, codes @ ..], _) = split::<260, 32, 292>(block);
     scale(codes, f32::from_le_bytes([*d0, *d1, *d2, *d3]), out);

@@ -23,6 +23,7 @@ pub struct ScaleAndMinimum {
 /// | 2 | 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
 ///
 /// An element is `d × (code − 8)`, as in ggml's `dequantize_row_q4_0`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
     if SCALAR { q4_0_by_table(block, out) } else { q4_0_by_codes(block, out) }
 }
@@ -67,6 +68,7 @@ fn q4_0_codes(block: &[u8; 18]) -> ([u8; 2], [[u8; 16]; 2]) {
 /// | 4 | 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones |
 ///
 /// An element is `d × code + m`, as in ggml's `dequantize_row_q4_1`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
     if SCALAR { q4_1_by_table(block, out) } else { q4_1_by_codes(block, out) }
 }
@@ -105,6 +107,7 @@ pub fn unpack_q4_1(block: &[u8; 20], codes: &mut [u8; 32]) -> ScaleAndMinimum {
 /// | 6 | 16 bytes: low four bits of codes 0 to 15 in the low nibbles, of 16 to 31 in the high ones |
 ///
 /// An element is `d × (code − 16)`, as in ggml's `dequantize_row_q5_0`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
     if SCALAR { q5_0_by_table(block, out) } else { q5_0_by_codes(block, out) }
 }
@@ -152,6 +155,7 @@ fn q5_0_codes(block: &[u8; 22]) -> ([u8; 2], [[u8; 16]; 2]) {
 /// | 8 | 16 bytes: low four bits of codes 0 to 15 in the low nibbles, of 16 to 31 in the high ones |
 ///
 /// An element is `d × code + m`, as in ggml's `dequantize_row_q5_1`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
     if SCALAR { q5_1_by_table(block, out) } else { q5_1_by_codes(block, out) }
 }
@@ -192,6 +196,7 @@ pub fn unpack_q5_1(block: &[u8; 24], codes: &mut [u8; 32]) -> ScaleAndMinimum {
 /// | 2 | 32 signed bytes: the codes |
 ///
 /// An element is `d × code`, as in ggml's `dequantize_row_q8_0`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q8_0(block: &[u8; 34], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
     scale(codes, f16([*d0, *d1]), out);
@@ -217,6 +222,7 @@ pub fn unpack_q8_0(block: &[u8; 34], codes: &mut [i8; 32]) -> u16 {
 ///
 /// An element is `d × code`. ggml makes these blocks for its dot products and has no function that
 /// dequantizes them. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q8_1(block: &[u8; 36], out: &mut [f32; 32]) {
     let [d0, d1, _, _, codes @ ..] = block;
     scale(codes, f16([*d0, *d1]), out);

@@ -11,11 +11,18 @@
 //! of, and touch no float: codes with their offset subtracted, the scale and minimum of each part, and the f16
 //! numbers as bits. The description of each says what its integers stand for.
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx2;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512;
+mod level;
 mod narrow;
 mod plain;
 mod range;
 mod swap;
 mod unpack;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod written;
 
 #[cfg(feature = "safetensors")]
 mod dtype;
@@ -56,6 +63,8 @@ pub use k::{q2_k, q3_k, q4_k, q5_k, q6_k, q8_k};
 pub use legacy::{ScaleAndMinimum, unpack_q4_0, unpack_q4_1, unpack_q5_0, unpack_q5_1, unpack_q8_0};
 #[cfg(feature = "legacy")]
 pub use legacy::{q4_0, q4_1, q5_0, q5_1, q8_0, q8_1};
+#[doc(hidden)]
+pub use level::Level;
 pub(crate) use narrow::{dequantize_bf16, dequantize_f16};
 pub use plain::{bf16, f16, f32, f64, i8, i16, i32, i64};
 pub(crate) use range::dequantize_range;
@@ -99,51 +108,127 @@ macro_rules! kernel {
     (Fp4 $($line:tt)+) => { kernel!("fp4" $($line)+) };
     ($feature:literal $elements:literal $bytes:literal $function:path) => {{
         #[cfg(feature = $feature)]
-        let kernel: Option<Kernel> = Some(|src, out| blocks::<$bytes, $elements, ONE_BY_ONE>(src, out, $function));
+        let kernel: Option<Kernel> = Some(|src, out| {
+            // A closure of its own: unlike `$function` itself, it is compiled for the level of the code around it.
+            blocks::<$bytes, $elements, ONE_BY_ONE>(src, out, |block, values| $function(block, values));
+        });
         #[cfg(not(feature = $feature))]
         let kernel: Option<Kernel> = None;
         kernel
     }};
 }
 
-macro_rules! kernels {
-    (
-        $($id:literal $name:ident $elements:tt $bytes:literal $family:ident
-            $big_endian:tt $($function:ident)::+;)*
-        removed: $($removed:tt)*
-    ) => {
-        /// The kernel of a type; `None` if it has none, or its family is turned off.
-        fn kernel(tensor_type: TensorType) -> Option<Kernel> {
+/// The kernel of a type at each level of [`Level`]; `None` if it has none, or its family is turned off.
+///
+/// A closure is compiled for the level of the function that it stands in, so the list is repeated in each.
+macro_rules! at_each_level {
+    (other: $other:ident; $($name:ident $kernel:expr;)*) => {
+        pub(super) fn target(tensor_type: TensorType) -> Option<Kernel> {
             match tensor_type {
-                $(TensorType::$name => kernel!($family $elements $bytes $($function)::+),)*
-                #[cfg(feature = "safetensors")]
-                _ => dtype_kernel(tensor_type),
-                #[cfg(not(feature = "safetensors"))]
-                _ => None,
+                $(TensorType::$name => $kernel,)*
+                _ => $other!(target tensor_type),
             }
         }
-    };
-}
-tensor_types!(kernels);
 
-#[cfg(feature = "safetensors")]
-macro_rules! dtype_kernels {
-    (
-        $($(#[$doc:meta])* $id:literal $name:ident $elements:tt $bytes:literal $family:ident
-            $big_endian:tt $($function:ident)::+;)*
-        shared: $($shared:ident)*
-    ) => {
-        /// The kernel of a type that is of safetensors alone.
-        fn dtype_kernel(tensor_type: TensorType) -> Option<Kernel> {
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
+        pub(super) fn avx2(tensor_type: TensorType) -> Option<Kernel> {
             match tensor_type {
-                $(TensorType::$name => kernel!($family $elements $bytes $($function)::+),)*
-                _ => None,
+                $(TensorType::$name => $kernel,)*
+                _ => $other!(avx2 tensor_type),
+            }
+        }
+
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi")]
+        pub(super) fn avx512(tensor_type: TensorType) -> Option<Kernel> {
+            match tensor_type {
+                $(TensorType::$name => $kernel,)*
+                _ => $other!(avx512 tensor_type),
             }
         }
     };
 }
+
+/// The kernels of types that gguf has.
+mod kernels {
+    use super::*;
+
+    macro_rules! kernels {
+        (
+            $($id:literal $name:ident $elements:tt $bytes:literal $family:ident
+                $big_endian:tt $($function:ident)::+;)*
+            removed: $($removed:tt)*
+        ) => {
+            at_each_level! {
+                other: other;
+                $($name kernel!($family $elements $bytes $($function)::+);)*
+            }
+        };
+    }
+    #[cfg(feature = "safetensors")]
+    macro_rules! other {
+        ($level:ident $tensor_type:ident) => {
+            dtype_kernels::$level($tensor_type)
+        };
+    }
+    #[cfg(not(feature = "safetensors"))]
+    macro_rules! other {
+        ($level:ident $tensor_type:ident) => {
+            None
+        };
+    }
+    tensor_types!(kernels);
+}
+
+/// The kernels of types that are of safetensors alone.
 #[cfg(feature = "safetensors")]
-crate::safetensors::dtype::dtypes!(dtype_kernels);
+mod dtype_kernels {
+    use super::*;
+
+    macro_rules! dtype_kernels {
+        (
+            $($(#[$doc:meta])* $id:literal $name:ident $elements:tt $bytes:literal $family:ident
+                $big_endian:tt $($function:ident)::+;)*
+            shared: $($shared:ident)*
+        ) => {
+            at_each_level! {
+                other: none;
+                $($name kernel!($family $elements $bytes $($function)::+);)*
+            }
+        };
+    }
+    macro_rules! none {
+        ($level:ident $tensor_type:ident) => {
+            None
+        };
+    }
+    crate::safetensors::dtype::dtypes!(dtype_kernels);
+}
+
+/// The kernel of a type at the level in use; `None` if it has none, or its family is turned off.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[allow(
+    unsafe_code,
+    reason = "calls code for instructions that not every processor has, where this one has them"
+)]
+fn kernel(tensor_type: TensorType) -> Option<Kernel> {
+    match Level::in_use() {
+        Level::Target => kernels::target(tensor_type),
+        // SAFETY: a level other than the lowest is in use only where `Level::is_available` found all its instructions, which
+        // are those that the function is compiled for, and the kernels it returns.
+        Level::Avx2 => unsafe { avx2::kernel(tensor_type).or_else(|| kernels::avx2(tensor_type)) },
+        // SAFETY: as above.
+        Level::Avx512 => unsafe { avx512::kernel(tensor_type).or_else(|| kernels::avx512(tensor_type)) },
+    }
+}
+
+/// The kernel of a type; `None` if it has none, or its family is turned off.
+#[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+fn kernel(tensor_type: TensorType) -> Option<Kernel> {
+    kernels::target(tensor_type)
+}
 
 /// A kernel from the function for one block.
 #[allow(dead_code, reason = "not used when every family is off")]

@@ -22,6 +22,7 @@ pub(super) fn convert<const BYTES: usize>(
 /// Copies `F32` elements; the bits stay as they are, those of a NaN too.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
     if SLOW_MEMCPY && !elements.as_ptr().cast::<f32>().is_aligned() {
         copy_words(elements, out)
@@ -47,6 +48,7 @@ const SLOW_MEMCPY: bool = SCALAR && cfg!(target_arch = "arm");
 /// Widens `F16` elements: IEEE binary16, a NaN made quiet with its payload kept.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
     if SCALAR {
         convert(elements, out, |bytes| f32::from_bits(widen_by_branch(bytes)))
@@ -104,6 +106,7 @@ fn widen(bytes: [u8; 2]) -> f32 {
 /// Widens `BF16` elements: the upper 16 bits of an `f32`, a NaN not made quiet.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn bf16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
     convert(elements, out, |[low, high]| f32::from_le_bytes([0, 0, low, high]))
 }
@@ -111,6 +114,7 @@ pub fn bf16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
 /// Rounds `F64` elements to the nearest `f32`, ties to even, as a C conversion does.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f64(elements: &[[u8; 8]], out: &mut [f32]) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is what is asked for")]
     convert(elements, out, |bytes| f64::from_le_bytes(bytes) as f32)
@@ -119,6 +123,7 @@ pub fn f64(elements: &[[u8; 8]], out: &mut [f32]) -> usize {
 /// Converts `I8` elements; every value is exact.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn i8(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| f32::from(i8::from_le_bytes(bytes)))
 }
@@ -126,6 +131,7 @@ pub fn i8(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// Converts `I16` elements; every value is exact.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn i16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| f32::from(i16::from_le_bytes(bytes)))
 }
@@ -136,6 +142,7 @@ pub fn i16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
 /// Rounds `I32` elements to the nearest `f32`, ties to even, as a C conversion does.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn i32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| i32::from_le_bytes(bytes) as f32)
 }
@@ -143,6 +150,7 @@ pub fn i32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
 /// Rounds `I64` elements to the nearest `f32`, ties to even, as a C conversion does.
 ///
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn i64(elements: &[[u8; 8]], out: &mut [f32]) -> usize {
     convert(elements, out, |bytes| i64::from_le_bytes(bytes) as f32)
 }

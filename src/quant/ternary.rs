@@ -15,6 +15,7 @@ use super::unpack::{SCALAR, each, f16, pairs, scale, split, turn};
 /// A byte is a fraction of 256; in base 3 its digits after the point are the levels.
 ///
 /// An element is `d × (digit − 1)`, as in ggml's `dequantize_row_tq1_0`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
     if SCALAR {
         return ternary_scalar::tq1_0(block, out);
@@ -38,6 +39,7 @@ pub fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
 /// | 64 | `d`, f16 |
 ///
 /// An element is `d × (code − 1)`, as in ggml's `dequantize_row_tq2_0`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
     if SCALAR {
         return ternary_scalar::tq2_0(block, out);
@@ -58,6 +60,7 @@ pub fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
 /// | 2 | 16 bytes: a bit an element, the first one lowest |
 ///
 /// An element is `d` if its bit is set, else `−d`, as in ggml's `dequantize_row_q1_0`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
     if SCALAR {
         return ternary_scalar::q1_0(block, out);
@@ -80,6 +83,7 @@ pub fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
 /// | 2 | 16 bytes: four codes each, the first one in bits 0 and 1 |
 ///
 /// An element is `d × (code − 1)`, as in ggml's `dequantize_row_q2_0`: one of the levels is `2 × d`. Never panics.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
     if SCALAR {
         return ternary_scalar::q2_0(block, out);

@@ -17,6 +17,7 @@ pub mod gguf_value;
 pub mod gguf_writer;
 pub mod golden;
 pub mod grammar;
+pub mod levels;
 pub mod random;
 pub mod record;
 pub mod rounding;
