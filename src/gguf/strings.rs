@@ -7,7 +7,7 @@ use super::machine::{Machine, State};
 use crate::byte_order::ByteOrder;
 use crate::carry::as_u64;
 use crate::options::limit_or;
-use crate::stream::{Failed, Phase};
+use crate::stream::Failed;
 use crate::token::{Lent, Progress, Token};
 use crate::value::ValueType;
 
@@ -30,8 +30,7 @@ impl Machine {
     /// What the next step would tell, if that is a whole string. Otherwise nothing has changed.
     #[inline]
     pub(super) fn next_text<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]> {
-        let is_between = self.stream.phase == Phase::Head && self.state == State::NextElement;
-        if is_between && !self.value.skip { self.whole_string(input) } else { None }
+        if self.state == State::NextElement && !self.value.skip { self.whole_string(input) } else { None }
     }
 
     /// The next element of the innermost array, if that is a string, the chunk holds all of it, and nothing is wrong with it.
