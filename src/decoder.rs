@@ -93,8 +93,7 @@ where
     #[cfg_attr(target_pointer_width = "64", inline)] // The loop around it then has a short way to each string.
     pub fn decode<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         if let Some(part) = self.machine.whole_text(input) {
-            let total = Some(as_u64(part.len()));
-            return Ok(Some(Event::Text { part, start: 0, total, last: true }));
+            return Ok(Some(Event::whole_text(part)));
         }
         let chunk: &'i [u8] = input;
         // A step takes from a slice of its own, so that the caller's needs no address and may stay in registers.
@@ -351,6 +350,11 @@ where
     M: Machine,
     D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
 {
+    #[inline]
+    fn whole_text<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]> {
+        self.machine.whole_text(input)
+    }
+
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<Token>, Error> {
         self.machine.step(input, &mut self.scratch, self.directory.as_mut())

@@ -74,6 +74,14 @@ pub enum Event<'a> {
     End,
 }
 
+impl<'a> Event<'a> {
+    /// A string that is whole.
+    #[inline]
+    pub(crate) const fn whole_text(part: &'a [u8]) -> Self {
+        Self::Text { part, start: 0, total: Some(as_u64(part.len())), last: true }
+    }
+}
+
 /// A key or a tensor name.
 ///
 /// It compares as its full text. One that outgrew the decoder's scratch is cut: it says so, and equals nothing.
