@@ -23,6 +23,7 @@ use crate::value::{Scalar, ValueType};
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
+#[repr(u32)] // With a tag of 8 bits, what follows it is moved byte by byte on microcontrollers.
 pub enum Event<'a> {
     /// The first event.
     Header(Header),
