@@ -111,10 +111,7 @@ impl Machine {
             State::Text => self.text(input),
             State::ElementType => self.element_type(input),
             State::ElementCount => self.element_count(input),
-            #[cfg(target_pointer_width = "64")]
             State::NextElement => self.strings_or_next(input),
-            #[cfg(not(target_pointer_width = "64"))]
-            State::NextElement => self.next_element(),
             State::Items => self.items(input),
             State::Skip => self.skip(input),
             State::NextTensor => self.next_tensor(slots),
@@ -315,7 +312,6 @@ impl machine::Machine for Machine {
         Some(total)
     }
 
-    #[cfg(target_pointer_width = "64")]
     #[inline]
     fn whole_text<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]> {
         self.next_text(input)

@@ -6,7 +6,6 @@ mod fields;
 mod machine;
 mod queries;
 mod record;
-#[cfg(target_pointer_width = "64")]
 mod strings;
 mod tensors;
 mod value;

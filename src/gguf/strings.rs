@@ -1,7 +1,5 @@
 //! The strings of an array, which a vocabulary has by the hundred thousand: told or passed over in one go each, where the chunk
 //! holds all of one. What is cut, or wrong, is left to the states of [`entries`](super::entries).
-//!
-//! Machines of 32 bits leave all to them: they have less flash, and their chunks hold few strings.
 
 use super::machine::{Machine, State};
 use crate::byte_order::ByteOrder;
@@ -23,39 +21,47 @@ impl Machine {
                 return Ok(Progress::Say(Token::Text { part, start: 0, total, last: true }));
             }
         }
-        let progress = self.next_element()?;
-        if self.state == State::StringLength { self.string_length(input) } else { Ok(progress) }
+        self.next_element()
     }
 
     /// What the next step would tell, if that is a whole string. Otherwise nothing has changed.
+    ///
+    /// Never on 32 bits: it is compiled into every loop around a decoder, and flash is short there.
     #[inline]
     pub(super) fn next_text<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]> {
-        if self.state == State::NextElement && !self.value.skip { self.whole_string(input) } else { None }
+        let is_between = self.state == State::NextElement && !self.value.skip;
+        if cfg!(target_pointer_width = "64") && is_between { self.whole_string(input) } else { None }
     }
 
     /// The next element of the innermost array, if that is a string, the chunk holds all of it, and nothing is wrong with it.
     /// Otherwise nothing has changed.
-    #[inline]
+    #[cfg_attr(target_pointer_width = "64", inline)]
     fn whole_string<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]> {
         // Nearly every file has little-endian lengths of 64 bits.
         if self.wire.version == 1 || self.wire.order == ByteOrder::Big {
             return None;
         }
-        let longest = limit_or(self.stream.options.string_bytes, u64::MAX);
-        let metadata_end = limit_or(self.stream.options.metadata_bytes, u64::MAX);
-        let end = metadata_end.min(self.stream.options.input_end());
+        let room = self.string_room();
         let (left, ValueType::String) = self.value.innermost()? else { return None };
         let others = left.checked_sub(1)?;
         let (length, behind) = input.split_first_chunk::<LENGTH>()?;
         let length = u64::from_le_bytes(*length);
         let (part, rest) = behind.split_at_checked(usize::try_from(length).ok()?)?;
-        let bytes = as_u64(LENGTH).saturating_add(length);
-        if length > longest || self.stream.carry.position().saturating_add(bytes) > end {
+        let bytes = as_u64(LENGTH.saturating_add(part.len()));
+        if bytes > room {
             return None;
         }
         *left = others;
         *input = rest;
         self.stream.carry.jump(bytes);
         Some(part)
+    }
+
+    /// Most bytes that the next string may have, its length included.
+    fn string_room(&self) -> u64 {
+        let options = &self.stream.options;
+        let end = limit_or(options.metadata_bytes, u64::MAX).min(options.input_end());
+        let longest = limit_or(options.string_bytes, u64::MAX).saturating_add(as_u64(LENGTH));
+        end.saturating_sub(self.stream.carry.position()).min(longest)
     }
 }
