@@ -1,5 +1,5 @@
-//! GGUF: the order of the file (`machine`, with `entries`, `tensors` and `queries`), the shape of its fields (`record`), and what a
-//! checkpoint saves of it (`fields`).
+//! GGUF: the order of the file (`machine`, with `entries`, `strings`, `tensors` and `queries`), the shape of its fields (`record`),
+//! and what a checkpoint saves of it (`fields`).
 
 mod entries;
 mod fields;
