@@ -4,7 +4,9 @@
 //! so what a shift leaves above a code does no harm; a table of four products is there twice.
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
-use super::written::{AROUND_ZERO, EVENLY_BUT_62, ODD, OF_TWO_BITS, written_kernels};
+use super::avx2_codes::{q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q8_0};
+use super::unpack::split;
+use super::written::{EVENLY_BUT_62, ODD, OF_TWO_BITS, written_kernels};
 use super::{Kernel, blocks, plain};
 #[cfg(feature = "fp4")]
 use super::{fp4, fp4::E2M1_DOUBLED};
@@ -32,23 +34,6 @@ fn f16(src: &[u8], out: &mut [f32]) {
         _mm256_storeu_ps(values, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
     }
     plain::f16(src.as_chunks().0, out);
-}
-
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn q4_0([d0, d1, codes @ ..]: &[u8; 18], out: &mut [f32; 32]) {
-    look_up(&AROUND_ZERO, codes, half([*d0, *d1]), out);
-}
-
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn q4_1([d0, d1, m0, m1, codes @ ..]: &[u8; 20], out: &mut [f32; 32]) {
-    let (d, m) = (_mm256_set1_ps(half([*d0, *d1])), _mm256_set1_ps(half([*m0, *m1])));
-    let [low, high] = nibbles(_mm_loadu_si128(codes));
-    for (out, codes) in out.as_chunks_mut().0.iter_mut().zip([low, upper(low), high, upper(high)]) {
-        let codes = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
-        _mm256_storeu_ps(out, _mm256_add_ps(_mm256_mul_ps(d, codes), m));
-    }
 }
 
 /// `scale × value` for the values that a table has for the low nibbles of all bytes, then for the high ones. The values are

@@ -14,7 +14,11 @@
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx2_codes;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod avx512_codes;
 mod level;
 mod narrow;
 mod plain;

@@ -23,6 +23,34 @@ macro_rules! written_kernels {
                 TensorType::Q4_1 => {
                     |src, out| blocks::<20, 32, false>(src, out, |block, out| q4_1(block, out))
                 }
+                #[cfg(feature = "legacy")]
+                TensorType::Q5_0 => {
+                    |src, out| blocks::<22, 32, false>(src, out, |block, out| q5_0(block, out))
+                }
+                #[cfg(feature = "legacy")]
+                TensorType::Q5_1 => {
+                    |src, out| blocks::<24, 32, false>(src, out, |block, out| q5_1(block, out))
+                }
+                #[cfg(feature = "legacy")]
+                TensorType::Q8_0 => |src, out| {
+                    blocks::<34, 32, false>(src, out, |block, out| {
+                        q8_0(split::<16, 18, 34>(block).0, split::<2, 32, 34>(block).1, out)
+                    })
+                },
+                #[cfg(feature = "legacy")]
+                TensorType::Q8_1 => |src, out| {
+                    blocks::<36, 32, false>(src, out, |block, out| {
+                        q8_0(split::<16, 20, 36>(block).0, split::<4, 32, 36>(block).1, out)
+                    })
+                },
+                #[cfg(feature = "k")]
+                TensorType::Q4_K => {
+                    |src, out| blocks::<144, 256, false>(src, out, |block, out| q4_k(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q5_K => {
+                    |src, out| blocks::<176, 256, false>(src, out, |block, out| q5_k(block, out))
+                }
                 #[cfg(feature = "iq")]
                 TensorType::IQ4_NL => |src, out| {
                     blocks::<18, 32, false>(src, out, |[d0, d1, codes @ ..], out| {
