@@ -4,8 +4,13 @@
 //! so what a shift leaves above a code does no harm; a table of four products is there twice.
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
-use super::avx2_codes::{q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q8_0};
-use super::unpack::split;
+#[cfg(feature = "k")]
+use super::avx2_k::{q4_k, q5_k};
+#[cfg(feature = "legacy")]
+use super::avx2_legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
+#[cfg(feature = "k")]
+use super::k::{q2_k, q3_k, q6_k};
+use super::lines::{STEP, in_lines};
 use super::written::{EVENLY_BUT_62, ODD, OF_TWO_BITS, written_kernels};
 use super::{Kernel, blocks, plain};
 #[cfg(feature = "fp4")]
@@ -27,13 +32,10 @@ pub(super) fn half(bytes: [u8; 2]) -> f32 {
 
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-fn f16(src: &[u8], out: &mut [f32]) {
-    let (vectors, src) = src.as_chunks::<16>();
-    let (values, out) = out.as_chunks_mut::<8>();
-    for (halves, values) in vectors.iter().zip(values) {
+fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
+    for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         _mm256_storeu_ps(values, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
     }
-    plain::f16(src.as_chunks().0, out);
 }
 
 /// `scale × value` for the values that a table has for the low nibbles of all bytes, then for the high ones. The values are

@@ -5,8 +5,11 @@
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 use super::avx2::{half, shifted};
-use super::avx512_codes::{q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q8_0};
-use super::unpack::split;
+#[cfg(feature = "k")]
+use super::avx512_k::{q2_k, q3_k, q4_k, q5_k, q6_k};
+#[cfg(feature = "legacy")]
+use super::avx512_legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
+use super::lines::{STEP, in_lines};
 use super::written::{EVENLY_BUT_62, ODD, OF_TWO_BITS, written_kernels};
 use super::{Kernel, blocks, plain};
 #[cfg(feature = "fp4")]
@@ -23,13 +26,10 @@ written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn f16(src: &[u8], out: &mut [f32]) {
-    let (vectors, src) = src.as_chunks::<32>();
-    let (values, out) = out.as_chunks_mut::<16>();
-    for (halves, values) in vectors.iter().zip(values) {
+fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
+    for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         _mm512_storeu_ps(values, _mm512_cvtph_ps(_mm256_loadu_si256(halves)));
     }
-    plain::f16(src.as_chunks().0, out);
 }
 
 /// `scale × value` for the values that a table has for the low nibbles of all bytes, then for the high ones.

@@ -13,13 +13,19 @@
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod avx2_codes;
+#[cfg(all(feature = "std", target_arch = "x86_64", feature = "k"))]
+mod avx2_k;
+#[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "k", feature = "legacy")))]
+mod avx2_legacy;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod avx512_codes;
+#[cfg(all(feature = "std", target_arch = "x86_64", feature = "k"))]
+mod avx512_k;
+#[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "k", feature = "legacy")))]
+mod avx512_legacy;
 mod level;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod lines;
 mod narrow;
 mod plain;
 mod range;
@@ -242,6 +248,10 @@ fn blocks<const BYTES: usize, const ELEMENTS: usize, const ONE_BY_ONE: bool>(
     mut out: &mut [f32],
     function: impl Fn(&[u8; BYTES], &mut [f32; ELEMENTS]),
 ) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if !ONE_BY_ONE {
+        return lines::blocks(src, out, function);
+    }
     while let (Some((block, blocks)), Some((values, rest))) =
         (src.split_first_chunk(), out.split_first_chunk_mut())
     {

@@ -14,7 +14,33 @@ macro_rules! written_kernels {
         #[target_feature(enable = $features)]
         pub(super) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
             let kernel: Kernel = match tensor_type {
-                TensorType::F16 => |src, out| f16(src, out),
+                TensorType::F16 => |src, out| {
+                    in_lines::<2, 128>(src, out, |src, out| f16(src, out), |src, out| plain::f16(src, out));
+                },
+                TensorType::BF16 => |src, out| {
+                    let convert = |src: &[_], out: &mut [_]| plain::bf16(src, out);
+                    in_lines::<2, 128>(src, out, |src, out| _ = convert(src.as_chunks().0, out), convert);
+                },
+                TensorType::I8 => |src, out| {
+                    let convert = |src: &[_], out: &mut [_]| plain::i8(src, out);
+                    in_lines::<1, 64>(src, out, |src, out| _ = convert(src.as_chunks().0, out), convert);
+                },
+                TensorType::I16 => |src, out| {
+                    let convert = |src: &[_], out: &mut [_]| plain::i16(src, out);
+                    in_lines::<2, 128>(src, out, |src, out| _ = convert(src.as_chunks().0, out), convert);
+                },
+                TensorType::I32 => |src, out| {
+                    let convert = |src: &[_], out: &mut [_]| plain::i32(src, out);
+                    in_lines::<4, 256>(src, out, |src, out| _ = convert(src.as_chunks().0, out), convert);
+                },
+                TensorType::I64 => |src, out| {
+                    let convert = |src: &[_], out: &mut [_]| plain::i64(src, out);
+                    in_lines::<8, 512>(src, out, |src, out| _ = convert(src.as_chunks().0, out), convert);
+                },
+                TensorType::F64 => |src, out| {
+                    let convert = |src: &[_], out: &mut [_]| plain::f64(src, out);
+                    in_lines::<8, 512>(src, out, |src, out| _ = convert(src.as_chunks().0, out), convert);
+                },
                 #[cfg(feature = "legacy")]
                 TensorType::Q4_0 => {
                     |src, out| blocks::<18, 32, false>(src, out, |block, out| q4_0(block, out))
@@ -32,17 +58,21 @@ macro_rules! written_kernels {
                     |src, out| blocks::<24, 32, false>(src, out, |block, out| q5_1(block, out))
                 }
                 #[cfg(feature = "legacy")]
-                TensorType::Q8_0 => |src, out| {
-                    blocks::<34, 32, false>(src, out, |block, out| {
-                        q8_0(split::<16, 18, 34>(block).0, split::<2, 32, 34>(block).1, out)
-                    })
-                },
+                TensorType::Q8_0 => {
+                    |src, out| blocks::<34, 32, false>(src, out, |block, out| q8_0(block, out))
+                }
                 #[cfg(feature = "legacy")]
-                TensorType::Q8_1 => |src, out| {
-                    blocks::<36, 32, false>(src, out, |block, out| {
-                        q8_0(split::<16, 20, 36>(block).0, split::<4, 32, 36>(block).1, out)
-                    })
-                },
+                TensorType::Q8_1 => {
+                    |src, out| blocks::<36, 32, false>(src, out, |block, out| q8_0(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q2_K => {
+                    |src, out| blocks::<84, 256, false>(src, out, |block, out| q2_k(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q3_K => {
+                    |src, out| blocks::<110, 256, false>(src, out, |block, out| q3_k(block, out))
+                }
                 #[cfg(feature = "k")]
                 TensorType::Q4_K => {
                     |src, out| blocks::<144, 256, false>(src, out, |block, out| q4_k(block, out))
@@ -50,6 +80,10 @@ macro_rules! written_kernels {
                 #[cfg(feature = "k")]
                 TensorType::Q5_K => {
                     |src, out| blocks::<176, 256, false>(src, out, |block, out| q5_k(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q6_K => {
+                    |src, out| blocks::<210, 256, false>(src, out, |block, out| q6_k(block, out))
                 }
                 #[cfg(feature = "iq")]
                 TensorType::IQ4_NL => |src, out| {
