@@ -29,6 +29,7 @@ mod lines;
 mod narrow;
 mod plain;
 mod range;
+mod roundings;
 mod swap;
 mod unpack;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
@@ -81,6 +82,7 @@ pub(crate) use range::dequantize_range;
 #[cfg(feature = "ternary")]
 pub use ternary::{q1_0, q2_0, tq1_0, tq2_0};
 
+use self::narrow::{Format, Round};
 use crate::tensor_type::tensor_types;
 use crate::{ByteOrder, DequantizeError, TensorType};
 
@@ -238,6 +240,28 @@ fn kernel(tensor_type: TensorType) -> Option<Kernel> {
 #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
 fn kernel(tensor_type: TensorType) -> Option<Kernel> {
     kernels::target(tensor_type)
+}
+
+/// What rounds to 16 bits at the level in use.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[allow(
+    unsafe_code,
+    reason = "calls code for instructions that not every processor has, where this one has them"
+)]
+fn rounding(format: Format) -> Round {
+    match Level::in_use() {
+        Level::Target => roundings::target(format),
+        // SAFETY: as in `kernel`.
+        Level::Avx2 => unsafe { roundings::avx2(format) },
+        // SAFETY: as in `kernel`.
+        Level::Avx512 => unsafe { roundings::avx512(format) },
+    }
+}
+
+/// What rounds to 16 bits.
+#[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+fn rounding(format: Format) -> Round {
+    roundings::target(format)
 }
 
 /// A kernel from the function for one block.
