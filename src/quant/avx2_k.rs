@@ -1,6 +1,6 @@
 //! Kernels in vectors of 8 numbers for those blocks of 256 elements of which the compiler makes slow code.
 
-use super::avx2_legacy::{half, scale_add, scale_add_nibbles};
+use super::avx2_legacy::{half, scale_add};
 use super::k::six_bit_pairs;
 use super::unpack::split;
 use core::arch::x86_64::*;
@@ -14,10 +14,10 @@ pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let parts = factors.as_chunks().0.iter().zip(addends.as_chunks().0);
     let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(codes.as_chunks::<32>().0);
     for ((out, codes), ([factor, next_factor], [addend, next_addend])) in groups.zip(parts) {
-        let ([low, high], _) = out.as_chunks_mut::<32>() else { return };
-        let numbers = [[*factor, *addend], [*next_factor, *next_addend]]
-            .map(|numbers| numbers.map(|number| _mm256_set1_ps(number)));
-        scale_add_nibbles(codes, numbers, [low, high]);
+        let ([low_out, high_out], _) = out.as_chunks_mut::<32>() else { return };
+        let [low, high] = low_and_high(_mm256_loadu_si256(codes));
+        scale_add(low, [*factor, *addend].map(|number| _mm256_set1_ps(number)), low_out);
+        scale_add(high, [*next_factor, *next_addend].map(|number| _mm256_set1_ps(number)), high_out);
     }
 }
 

@@ -15,33 +15,8 @@ pub(super) fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
-    let (codes, numbers) = (split::<4, 16, 20>(block).1, [half::<0, 20>(block), half::<2, 20>(block)]);
-    let ([low, high], _) = out.as_chunks_mut() else { return };
-    scale_add_nibbles::<16>(codes, [numbers; 2], [low, high]);
-}
-
-/// `factor × code + addend` for the low nibbles of all bytes with the first of the two, and for the high ones with the last.
-///
-/// Each byte is widened once for both.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn scale_add_nibbles<const BYTES: usize>(
-    bytes: &[u8; BYTES],
-    [low_numbers, high_numbers]: [[__m256; 2]; 2],
-    [low, high]: [&mut [f32; BYTES]; 2],
-) {
-    let widened = |bytes: &[u8; 8]| _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*bytes)));
-    let scale_add = |codes, [factor, addend]: [__m256; 2]| {
-        _mm256_add_ps(_mm256_mul_ps(factor, _mm256_cvtepi32_ps(codes)), addend)
-    };
-    let (bytes, _) = bytes.as_chunks();
-    for (out, bytes) in low.as_chunks_mut().0.iter_mut().zip(bytes) {
-        let codes = _mm256_and_si256(widened(bytes), _mm256_set1_epi32(15));
-        _mm256_storeu_ps(out, scale_add(codes, low_numbers));
-    }
-    for (out, bytes) in high.as_chunks_mut().0.iter_mut().zip(bytes) {
-        _mm256_storeu_ps(out, scale_add(_mm256_srli_epi32::<4>(widened(bytes)), high_numbers));
-    }
+    let codes = split::<4, 16, 20>(block).1;
+    scale_add(nibbles(codes), [half::<0, 20>(block), half::<2, 20>(block)], out);
 }
 
 #[inline]

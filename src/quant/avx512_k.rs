@@ -207,8 +207,8 @@ impl InMemory {
 pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
     let (low, rest) = split::<128, 80, 208>(rest);
     let (high, scales) = split::<64, 16, 80>(rest);
-    // Codes are made 2^26 times as large; the least factor, 2^-24, has room below it.
-    let d = half([*d0, *d1]) * f32::from_bits((127 - 26) << 23);
+    // Codes are made four times as large; below the least factor, 2^-24, an f32 has room.
+    let d = half([*d0, *d1]) * 0.25;
     let scales = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(scales)));
     let factors = InMemory::new(_mm512_mul_ps(_mm512_set1_ps(d), scales));
     let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
@@ -221,7 +221,7 @@ pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
         let codes = [(_mm512_slli_epi64::<2>(low), first), (_mm512_srli_epi64::<2>(low), second)];
         let outs = out.as_chunks_mut::<64>().0.iter_mut().zip(factors.as_chunks::<4>().0);
         for ((low, high), (out, factors)) in codes.into_iter().zip(outs) {
-            let codes = at_the_top(select(0x3c3c_3c3c, low, high));
+            let codes = four_times_signed(select(0x3c3c_3c3c, low, high));
             for ((out, codes), factor) in out.as_chunks_mut().0.iter_mut().zip(codes).zip(factors) {
                 let codes = _mm512_cvtepi32_ps(codes);
                 _mm512_storeu_ps(out, _mm512_mul_ps(_mm512_set1_ps(*factor), codes));
@@ -230,18 +230,17 @@ pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
     }
 }
 
-/// `2^26 × (code − 32)` for codes in the six uppermost bits of each byte.
+/// `4 × (code − 32)` for codes in the six uppermost bits of each byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn at_the_top(bytes: __m512i) -> [__m512i; 4] {
+fn four_times_signed(bytes: __m512i) -> [__m512i; 4] {
     // The bits below a code are cleared, and its highest one is turned: that subtracts half of what it counts to.
     let (code, highest) = (_mm512_set1_epi8(-4), _mm512_set1_epi8(-128));
     let bytes = _mm512_ternarylogic_epi32::<0x6c>(bytes, highest, code);
-    let uppermost = 0x8888_8888_8888_8888;
-    places().map(|places| _mm512_maskz_permutexvar_epi8(uppermost, places, bytes))
+    sixteens(bytes).map(|bytes| _mm512_srai_epi32::<24>(bytes))
 }
 
-/// Each byte four times, which makes the number of 32 bits that has it lowest.
+/// Each byte four times, which makes the number of 32 bits that has it lowest, and uppermost.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn sixteens(bytes: __m512i) -> [__m512i; 4] {
