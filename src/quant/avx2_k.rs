@@ -42,6 +42,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
         fifth = _mm256_srli_epi16::<2>(fifth);
     }
 }
+
 /// `d × scale` of the 8 parts of `Q4_K` and `Q5_K`, and `−dmin × minimum` of each.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]

@@ -10,7 +10,7 @@ use super::avx512_k::{q2_k, q3_k, q4_k, q5_k, q6_k};
 #[cfg(feature = "legacy")]
 use super::avx512_legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
 use super::lines::{STEP, in_lines};
-use super::written::{EVENLY_BUT_62, ODD, OF_TWO_BITS, written_kernels};
+use super::written::{EVENLY_BUT_62, ODD, OF_TWO_BITS, plain_kernel, written_kernels};
 use super::{Kernel, blocks, plain};
 #[cfg(feature = "fp4")]
 use super::{fp4, fp4::E2M1_DOUBLED};
