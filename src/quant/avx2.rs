@@ -38,6 +38,21 @@ fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bf16(src: &[u8; 128], out: &mut [f32; STEP]) {
+    // A number of 16 bits goes to the upper half of one of 32, from 16 bytes that are in both halves of a vector.
+    let zeros = -0x7f80;
+    let places = _mm256_setr_epi16(
+        zeros, 0x0100, zeros, 0x0302, zeros, 0x0504, zeros, 0x0706, zeros, 0x0908, zeros, 0x0b0a, zeros,
+        0x0d0c, zeros, 0x0f0e,
+    );
+    for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        let halves = _mm256_broadcastsi128_si256(_mm_loadu_si128(halves));
+        _mm256_storeu_ps(values, _mm256_castsi256_ps(_mm256_shuffle_epi8(halves, places)));
+    }
+}
+
 /// `scale × value` for the values that a table has for the low nibbles of all bytes, then for the high ones. The values are
 /// integers of 8 bits.
 #[inline]

@@ -32,6 +32,12 @@ fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn bf16(src: &[u8; 128], out: &mut [f32; STEP]) {
+    _ = plain::bf16(src.as_chunks().0, out);
+}
+
 /// `scale × value` for the values that a table has for the low nibbles of all bytes, then for the high ones.
 #[inline]
 #[target_feature(enable = "avx512f")]

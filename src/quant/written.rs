@@ -29,7 +29,9 @@ macro_rules! written_kernels {
                 TensorType::F16 => |src, out| {
                     in_lines::<2, 128>(src, out, |src, out| f16(src, out), |src, out| plain::f16(src, out));
                 },
-                TensorType::BF16 => plain_kernel!(bf16 2 128),
+                TensorType::BF16 => |src, out| {
+                    in_lines::<2, 128>(src, out, |src, out| bf16(src, out), |src, out| plain::bf16(src, out));
+                },
                 TensorType::I8 => plain_kernel!(i8 1 64),
                 TensorType::I16 => plain_kernel!(i16 2 128),
                 TensorType::I32 => plain_kernel!(i32 4 256),
