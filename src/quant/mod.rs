@@ -15,6 +15,8 @@
 mod avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod large;
 mod level;
 mod narrow;
 mod plain;
@@ -36,6 +38,8 @@ mod iq;
 mod k;
 #[cfg(feature = "k")]
 mod k_scalar;
+#[cfg(all(test, feature = "std", target_arch = "x86_64"))]
+mod large_tests;
 #[cfg(feature = "legacy")]
 mod legacy;
 #[cfg(all(test, any(feature = "k", feature = "ternary")))]
@@ -298,6 +302,8 @@ pub(crate) fn dequantize(
     let written = count.wrapping_mul(block.elements);
     let out = out.get_mut(..written).unwrap_or_default();
     match swap {
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        None if out.len() >= large::LARGE => large::run(tensor_type, kernel, block, blocks, out),
         None => run::<ONE_BY_ONE>(kernel, block, blocks, out),
         Some(swap) => swap::run(swap, kernel, block, blocks, out),
     }
