@@ -4,9 +4,8 @@
 //! so what a shift leaves above a code does no harm; a table of four products is there twice.
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
-use super::large::{run_large, store_line_256 as store_line};
 use super::written::{AROUND_ZERO, EVENLY_BUT_62, ODD, OF_TWO_BITS, written_kernels};
-use super::{Block, Kernel, blocks, large, plain};
+use super::{Kernel, blocks, plain};
 #[cfg(feature = "fp4")]
 use super::{fp4, fp4::E2M1_DOUBLED};
 #[cfg(feature = "iq")]
@@ -16,7 +15,6 @@ use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_ps, _mm256_storeu_ps};
 
 written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
-run_large!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
 
 /// The value of a binary16 number. A NaN is made quiet, its sign and payload are kept.
 #[inline]

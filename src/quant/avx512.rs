@@ -5,9 +5,8 @@
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 use super::avx2::{half, shifted};
-use super::large::{run_large, store_line_512 as store_line};
 use super::written::{AROUND_ZERO, EVENLY_BUT_62, FROM_ZERO, ODD, OF_TWO_BITS, written_kernels};
-use super::{Block, Kernel, blocks, large, plain};
+use super::{Kernel, blocks, plain};
 #[cfg(feature = "fp4")]
 use super::{fp4, fp4::E2M1_DOUBLED};
 #[cfg(feature = "iq")]
@@ -19,7 +18,6 @@ use safe_unaligned_simd::x86_64::{
 };
 
 written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi");
-run_large!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi");
 
 #[inline]
 #[target_feature(enable = "avx512f")]

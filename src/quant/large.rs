@@ -4,11 +4,15 @@
 //! non-temporal store of a whole line does not read it. That pays only for values that would not stay in the caches until
 //! they are used: others are read from there sooner than from memory.
 
-use super::{Block, Kernel, Level, avx2, avx512};
+#[cfg(feature = "safetensors")]
+use super::dtype;
+use super::{Block, Kernel, Level, plain};
 use crate::TensorType;
-use core::arch::x86_64::{_mm256_stream_ps, _mm512_stream_ps};
+use core::arch::x86_64::{_mm_sfence, _mm256_cvtph_ps, _mm256_stream_ps, _mm512_cvtph_ps, _mm512_stream_ps};
 use core::mem::take;
-use safe_unaligned_simd::x86_64::{_mm256_loadu_ps, _mm256_storeu_ps, _mm512_loadu_ps, _mm512_storeu_ps};
+use safe_unaligned_simd::x86_64::{
+    _mm_loadu_si128, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps, _mm512_loadu_ps, _mm512_storeu_ps,
+};
 
 /// An output of so many values is large: of 32 MiB. Where less was decoded and then read once, ordinary stores took less
 /// time for both together.
@@ -40,42 +44,40 @@ pub(super) fn run(tensor_type: TensorType, kernel: Kernel, block: Block, src: &[
         Level::Target => kernel(src, out),
         // SAFETY: a level other than the lowest is in use only where `Level::is_available` found all its instructions, which
         // are those that the function is compiled for.
-        Level::Avx2 => unsafe { avx2::run_large(tensor_type, kernel, block, src, out) },
+        Level::Avx2 => unsafe { run_avx2(tensor_type, kernel, block, src, out) },
         // SAFETY: as above.
-        Level::Avx512 => unsafe { avx512::run_large(tensor_type, kernel, block, src, out) },
+        Level::Avx512 => unsafe { run_avx512(tensor_type, kernel, block, src, out) },
     }
 }
 
-/// `run_large` of a level, the features given, whose `store_line` and `f16` are around it.
+/// The function of a level, the features given, with its steps.
 ///
 /// The closures in it are compiled for that level.
-macro_rules! run_large {
-    ($features:literal) => {
+macro_rules! run_at {
+    ($level:ident $features:literal $store_line:ident $widen_line:ident) => {
         /// Decodes all blocks past the caches.
         #[target_feature(enable = $features)]
-        pub(super) fn run_large(
-            tensor_type: TensorType,
-            kernel: Kernel,
-            block: Block,
-            src: &[u8],
-            out: &mut [f32],
-        ) {
+        fn $level(tensor_type: TensorType, kernel: Kernel, block: Block, src: &[u8], out: &mut [f32]) {
+            let store = |line: &mut _, values: &_| $store_line(line, values);
             macro_rules! convert {
-                ($function:path) => {
-                    large::convert(
+                ($function:path) => {{
+                    let convert_few = |elements: &[_], values: &mut [f32]| _ = $function(elements, values);
+                    convert(
                         src.as_chunks().0,
                         out,
-                        |elements, values| _ = $function(elements, values),
-                        |line, values| store_line(line, values),
+                        convert_few,
+                        |elements, values| convert_few(elements, values),
+                        store,
                     )
-                };
+                }};
             }
             match tensor_type {
-                TensorType::F16 => large::convert(
+                TensorType::F16 => convert(
                     src.as_chunks().0,
                     out,
-                    |elements: &[[u8; 2]], values| f16(elements.as_flattened(), values),
-                    |line, values| store_line(line, values),
+                    |elements, values| _ = plain::f16(elements, values),
+                    |elements, values| $widen_line(elements, values),
+                    store,
                 ),
                 TensorType::BF16 => convert!(plain::bf16),
                 TensorType::F64 => convert!(plain::f64),
@@ -83,23 +85,25 @@ macro_rules! run_large {
                 TensorType::I32 => convert!(plain::i32),
                 TensorType::I64 => convert!(plain::i64),
                 #[cfg(feature = "safetensors")]
-                TensorType::U16 => convert!(super::dtype::u16),
+                TensorType::U16 => convert!(dtype::u16),
                 #[cfg(feature = "safetensors")]
-                TensorType::U32 => convert!(super::dtype::u32),
+                TensorType::U32 => convert!(dtype::u32),
                 #[cfg(feature = "safetensors")]
-                TensorType::U64 => convert!(super::dtype::u64),
-                _ => large::pieces(kernel, block, src, out, |line, values| store_line(line, values)),
+                TensorType::U64 => convert!(dtype::u64),
+                _ => pieces(kernel, block, src, out, store),
             }
             // Before anybody else can see `out`: such stores wait for nothing else.
             _mm_sfence();
         }
     };
 }
-pub(super) use run_large;
+run_at!(run_avx2 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt" store_line_256 widen_line_256);
+run_at!(run_avx512 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi"
+    store_line_512 widen_line_512);
 
 /// Decodes piece after piece into the L1 cache, and copies whole lines from there.
 #[inline(always)]
-pub(super) fn pieces(
+fn pieces(
     kernel: Kernel,
     block: Block,
     src: &[u8],
@@ -116,7 +120,8 @@ pub(super) fn pieces(
     let left = before_lines(out).wrapping_neg() % LINE;
     let (_, out) = out.split_at_mut_checked(PIECE.wrapping_sub(left)).unwrap_or_default();
     // A piece, and before it what is not written of the one before.
-    let mut values = [0.0; LINE + PIECE];
+    let mut values = Values([0.0; LINE + PIECE]);
+    let values = &mut values.0;
     let start = LINE.wrapping_sub(left);
     for (value, out) in values.iter_mut().skip(start).zip(out.iter().take(left)) {
         *value = *out;
@@ -143,20 +148,21 @@ pub(super) fn pieces(
 
 /// Converts line after line of plain elements, from several places in turn.
 #[inline(always)]
-pub(super) fn convert<const BYTES: usize>(
+fn convert<const BYTES: usize>(
     elements: &[[u8; BYTES]],
     out: &mut [f32],
-    convert: impl Fn(&[[u8; BYTES]], &mut [f32]),
+    convert_few: impl Fn(&[[u8; BYTES]], &mut [f32]),
+    convert_line: impl Fn(&[[u8; BYTES]; LINE], &mut [f32; LINE]),
     store: impl Fn(&mut [f32; LINE], &[f32; LINE]),
 ) {
     let before = before_lines(out);
     let (first, out) = out.split_at_mut_checked(before).unwrap_or_default();
     let (first_elements, elements) = elements.split_at_checked(before).unwrap_or_default();
-    convert(first_elements, first);
+    convert_few(first_elements, first);
 
-    let convert_line = |(elements, line): (&[[u8; BYTES]; LINE], &mut [f32; LINE])| {
+    let write_line = |(elements, line): (&[[u8; BYTES]; LINE], &mut [f32; LINE])| {
         let mut values = [0.0; LINE];
-        convert(elements, &mut values);
+        convert_line(elements, &mut values);
         store(line, &values);
     };
     let ((elements, last_elements), (lines, last)) = (elements.as_chunks(), out.as_chunks_mut());
@@ -169,13 +175,13 @@ pub(super) fn convert<const BYTES: usize>(
                 let elements = elements.as_chunks::<TURN_LINES>().0.get(turn);
                 let lines = lines.as_chunks_mut::<TURN_LINES>().0.get_mut(turn);
                 if let (Some(elements), Some(lines)) = (elements, lines) {
-                    elements.iter().zip(lines).for_each(convert_line);
+                    elements.iter().zip(lines).for_each(&write_line);
                 }
             }
         }
     }
-    elements.iter().zip(lines).for_each(convert_line);
-    convert(last_elements, last);
+    elements.iter().zip(lines).for_each(&write_line);
+    convert_few(last_elements, last);
 }
 
 /// The values before the first whole line.
@@ -183,12 +189,35 @@ pub(super) fn before_lines(out: &[f32]) -> usize {
     out.as_ptr().align_offset(size_of::<Line>()).min(out.len())
 }
 
+/// A piece and a line before it, at the start of a line of the cache.
+#[repr(align(64))]
+struct Values([f32; LINE + PIECE]);
+
 /// What lies as a line of the cache does.
 #[repr(align(64))]
 struct Line(#[expect(dead_code, reason = "only its place matters")] [f32; LINE]);
 
 fn is_line(values: &[f32; LINE]) -> bool {
     values.as_ptr().cast::<Line>().is_aligned()
+}
+
+/// The values of a line of binary16 numbers.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn widen_line_256(halves: &[[u8; 2]; LINE], values: &mut [f32; LINE]) {
+    let halves = halves.as_flattened().as_chunks().0;
+    for (halves, values) in halves.iter().zip(values.as_chunks_mut().0) {
+        _mm256_storeu_ps(values, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
+    }
+}
+
+/// The values of a line of binary16 numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn widen_line_512(halves: &[[u8; 2]; LINE], values: &mut [f32; LINE]) {
+    if let Some(halves) = halves.as_flattened().first_chunk::<32>() {
+        _mm512_storeu_ps(values, _mm512_cvtph_ps(_mm256_loadu_si256(halves)));
+    }
 }
 
 /// Writes a line past the caches. `_mm_sfence` must follow before another processor reads it.
