@@ -40,7 +40,7 @@ pub(super) fn run(tensor_type: TensorType, kernel: Kernel, block: Block, src: &[
         return kernel(src, out);
     }
     match Level::in_use() {
-        // With vectors of four values it takes longer.
+        // Few processors have no more, and a third way is not worth it.
         Level::Target => kernel(src, out),
         // SAFETY: a level other than the lowest is in use only where `Level::is_available` found all its instructions, which
         // are those that the function is compiled for.

@@ -1,9 +1,21 @@
 //! Which kernels are written for the vectors of a level, where the compiler makes slow code of the portable ones.
 //!
-//! A level has the steps in which the time goes, by the same names: `f16`, `q4_0`, `q4_1`, `look_up` for codes of a
-//! table, and `eights`, `fours` and `shifted` for entries of codebooks. What a block consists of stays with the portable
-//! kernels.
+//! A level has what the time goes into, by the same names: `f16` for 64 elements, `q4_0` and so on for a block, and of types
+//! with tables the steps: `look_up` for codes of a table, and `eights`, `fours` and `shifted` for entries of codebooks. There
+//! what a block consists of stays with the portable kernels.
 #![allow(dead_code, reason = "which of these are used depends on the families turned on")]
+
+/// The kernel of a type of one number an element from its portable function, the bytes of an element and those of 64.
+macro_rules! plain_kernel {
+    ($function:ident $bytes:literal $step_bytes:literal) => {
+        |src, out| {
+            let convert = |src: &[_], out: &mut [_]| plain::$function(src, out);
+            let step = |src: &[_; $step_bytes], out: &mut [_; STEP]| _ = convert(src.as_chunks().0, out);
+            in_lines::<$bytes, $step_bytes>(src, out, step, convert);
+        }
+    };
+}
+pub(super) use plain_kernel;
 
 /// `kernel` of a level, the features given, whose steps are around it.
 ///
@@ -14,7 +26,17 @@ macro_rules! written_kernels {
         #[target_feature(enable = $features)]
         pub(super) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
             let kernel: Kernel = match tensor_type {
-                TensorType::F16 => |src, out| f16(src, out),
+                TensorType::F16 => |src, out| {
+                    in_lines::<2, 128>(src, out, |src, out| f16(src, out), |src, out| plain::f16(src, out));
+                },
+                TensorType::BF16 => |src, out| {
+                    in_lines::<2, 128>(src, out, |src, out| bf16(src, out), |src, out| plain::bf16(src, out));
+                },
+                TensorType::I8 => plain_kernel!(i8 1 64),
+                TensorType::I16 => plain_kernel!(i16 2 128),
+                TensorType::I32 => plain_kernel!(i32 4 256),
+                TensorType::I64 => plain_kernel!(i64 8 512),
+                TensorType::F64 => plain_kernel!(f64 8 512),
                 #[cfg(feature = "legacy")]
                 TensorType::Q4_0 => {
                     |src, out| blocks::<18, 32, false>(src, out, |block, out| q4_0(block, out))
@@ -22,6 +44,42 @@ macro_rules! written_kernels {
                 #[cfg(feature = "legacy")]
                 TensorType::Q4_1 => {
                     |src, out| blocks::<20, 32, false>(src, out, |block, out| q4_1(block, out))
+                }
+                #[cfg(feature = "legacy")]
+                TensorType::Q5_0 => {
+                    |src, out| blocks::<22, 32, false>(src, out, |block, out| q5_0(block, out))
+                }
+                #[cfg(feature = "legacy")]
+                TensorType::Q5_1 => {
+                    |src, out| blocks::<24, 32, false>(src, out, |block, out| q5_1(block, out))
+                }
+                #[cfg(feature = "legacy")]
+                TensorType::Q8_0 => {
+                    |src, out| blocks::<34, 32, false>(src, out, |block, out| q8_0(block, out))
+                }
+                #[cfg(feature = "legacy")]
+                TensorType::Q8_1 => {
+                    |src, out| blocks::<36, 32, false>(src, out, |block, out| q8_0(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q2_K => {
+                    |src, out| blocks::<84, 256, false>(src, out, |block, out| q2_k(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q3_K => {
+                    |src, out| blocks::<110, 256, false>(src, out, |block, out| q3_k(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q4_K => {
+                    |src, out| blocks::<144, 256, false>(src, out, |block, out| q4_k(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q5_K => {
+                    |src, out| blocks::<176, 256, false>(src, out, |block, out| q5_k(block, out))
+                }
+                #[cfg(feature = "k")]
+                TensorType::Q6_K => {
+                    |src, out| blocks::<210, 256, false>(src, out, |block, out| q6_k(block, out))
                 }
                 #[cfg(feature = "iq")]
                 TensorType::IQ4_NL => |src, out| {
