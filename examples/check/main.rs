@@ -5,7 +5,7 @@
 //! cargo run --release --example check -- model.gguf
 //! ```
 //!
-//! Memory does not depend on the size of the file: a chunk, 64 KiB of values, and what is kept of the tensors'
+//! Memory does not depend on the size of the file: a chunk, 16 KiB of values, and what is kept of the tensors'
 //! descriptions, about 100 bytes of each.
 
 #![allow(

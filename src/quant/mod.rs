@@ -23,6 +23,8 @@ mod avx512;
 mod avx512_k;
 #[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "k", feature = "legacy")))]
 mod avx512_legacy;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod large;
 mod level;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod lines;
@@ -47,6 +49,8 @@ mod iq;
 mod k;
 #[cfg(feature = "k")]
 mod k_scalar;
+#[cfg(all(test, feature = "std", target_arch = "x86_64"))]
+mod large_tests;
 #[cfg(feature = "legacy")]
 mod legacy;
 #[cfg(all(test, any(feature = "k", feature = "ternary")))]
@@ -336,6 +340,8 @@ pub(crate) fn dequantize(
     let written = count.wrapping_mul(block.elements);
     let out = out.get_mut(..written).unwrap_or_default();
     match swap {
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        None if out.len() >= large::LARGE => large::run(tensor_type, kernel, block, blocks, out),
         None => run::<ONE_BY_ONE>(kernel, block, blocks, out),
         Some(swap) => swap::run(swap, kernel, block, blocks, out),
     }
