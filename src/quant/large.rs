@@ -92,8 +92,7 @@ macro_rules! run_at {
                 TensorType::U64 => convert!(dtype::u64),
                 _ => pieces(kernel, block, src, out, store),
             }
-            // Before anybody else can see `out`: such stores wait for nothing else.
-            _mm_sfence();
+            fence();
         }
     };
 }
@@ -220,7 +219,14 @@ fn widen_line_512(halves: &[[u8; 2]; LINE], values: &mut [f32; LINE]) {
     }
 }
 
-/// Writes a line past the caches. `_mm_sfence` must follow before another processor reads it.
+/// Waits for stores past the caches, before anybody else can see what they wrote: such stores wait for nothing else.
+#[allow(unsafe_code, unused_unsafe, reason = "a safe function of newer compilers only")]
+fn fence() {
+    // SAFETY: every x86-64 processor has it.
+    unsafe { _mm_sfence() };
+}
+
+/// Writes a line past the caches. [`fence`] must follow before another processor reads it.
 #[inline]
 #[target_feature(enable = "avx")]
 #[allow(unsafe_code, reason = "there is no safe function for it")]
@@ -237,7 +243,7 @@ pub(super) fn store_line_256(line: &mut [f32; LINE], values: &[f32; LINE]) {
     }
 }
 
-/// Writes a line past the caches. `_mm_sfence` must follow before another processor reads it.
+/// Writes a line past the caches. [`fence`] must follow before another processor reads it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 #[allow(unsafe_code, reason = "there is no safe function for it")]
