@@ -114,8 +114,8 @@ pub(super) fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
     let own = in_memory(&signs).iter().zip(in_memory(&factors).as_flattened());
     let parts = numbers.as_chunks::<8>().0.iter().zip(own);
     for (out, (numbers, (signs, factor))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
-        let entries = numbers.map(|number| entry(&IQ3_XXS, u64::from(number)));
-        fours(entries, *signs, *factor, &EVENLY_BUT_62, out);
+        let entry = |number: u8| entry(&IQ3_XXS, u64::from(number));
+        fours(numbers.as_chunks().0, entry, *signs, *factor, &EVENLY_BUT_62, out);
     }
 }
 
@@ -134,8 +134,14 @@ pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
     let own = in_memory(&numbers).as_chunks::<2>().0.iter().zip(in_memory(&factors).as_flattened());
     let parts = signs.as_chunks::<4>().0.iter().zip(own);
     for (out, (signs, ([first, last], factor))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
-        let ([a, b, c, d], [e, f, g, h]) = (four_entries(&IQ3_S, *first), four_entries(&IQ3_S, *last));
-        fours([a, b, c, d, e, f, g, h], u32::from_le_bytes(*signs), *factor, &ODD, out);
+        let numbers = [
+            [*first, first >> 16],
+            [first >> 32, first >> 48],
+            [*last, last >> 16],
+            [last >> 32, last >> 48],
+        ];
+        let entry = |number: u64| entry(&IQ3_S, number);
+        fours(&numbers, entry, u32::from_le_bytes(*signs), *factor, &ODD, out);
     }
 }
 
@@ -225,12 +231,19 @@ fn eights(entries: [u32; 4], signs: u32, factors: &[f32; 2], out: &mut [f32; 32]
 /// `factor × ±magnitude` for 32 elements, from entries of four 3-bit codes.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-fn fours(entries: [u32; 8], signs: u32, factor: f32, magnitudes: &[f32; 8], out: &mut [f32; 32]) {
+fn fours<T: Copy>(
+    numbers: &[[T; 2]],
+    entry: impl Fn(T) -> u32,
+    signs: u32,
+    factor: f32,
+    magnitudes: &[f32; 8],
+    out: &mut [f32; 32],
+) {
     let products = _mm256_mul_ps(_mm256_set1_ps(factor), _mm256_loadu_ps(magnitudes));
     let shifts = _mm256_setr_epi32(0, 3, 6, 9, 0, 3, 6, 9);
-    let entries = entries.as_chunks::<2>().0.iter().zip(signs_of(signs));
+    let entries = numbers.iter().zip(signs_of(signs));
     for (out, ([first, last], signs)) in out.as_chunks_mut().0.iter_mut().zip(entries) {
-        let [first, last] = [first, last].map(|entry| _mm256_set1_epi32(entry.cast_signed()));
+        let [first, last] = [first, last].map(|number| _mm256_set1_epi32(entry(*number).cast_signed()));
         let codes = _mm256_srlv_epi32(_mm256_blend_epi32::<0b1111_0000>(first, last), shifts);
         _mm256_storeu_ps(out, _mm256_xor_ps(_mm256_permutevar8x32_ps(products, codes), signs));
     }
