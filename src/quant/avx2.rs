@@ -63,6 +63,13 @@ fn q4_1([d0, d1, m0, m1, codes @ ..]: &[u8; 20], out: &mut [f32; 32]) {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn look_up(table: &[f32; 16], codes: &[u8; 16], scale: f32, out: &mut [f32; 32]) {
+    look_up_by(table, codes, _mm256_set1_ps(scale), out);
+}
+
+/// As [`look_up`], with the scale in all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn look_up_by(table: &[f32; 16], codes: &[u8; 16], scale: __m256, out: &mut [f32; 32]) {
     let table = as_bytes(table);
     let [low, high] = nibbles(_mm_loadu_si128(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
     for (out, values) in out.as_chunks_mut().0.iter_mut().zip([low, upper(low), high, upper(high)]) {
@@ -100,6 +107,6 @@ pub(super) fn upper(bytes: __m128i) -> __m128i {
 /// `scale × value`, of the lower eight bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn scaled(values: __m128i, scale: f32) -> __m256 {
-    _mm256_mul_ps(_mm256_set1_ps(scale), _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(values)))
+pub(super) fn scaled(values: __m128i, scale: __m256) -> __m256 {
+    _mm256_mul_ps(scale, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(values)))
 }

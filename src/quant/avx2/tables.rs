@@ -1,9 +1,9 @@
 //! The kernels of 4-bit codes for values of a table, in vectors of 8 numbers.
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
-use super::{as_bytes, look_up, nibbles, scaled};
 #[cfg(feature = "iq")]
-use super::{first_half, half};
+use super::first_half;
+use super::{as_bytes, look_up, look_up_by, nibbles, scaled};
 #[cfg(feature = "fp4")]
 use crate::quant::fp4::E2M1_DOUBLED;
 #[cfg(feature = "iq")]
@@ -19,8 +19,9 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si64, _mm256_storeu_ps};
 #[cfg(feature = "iq")]
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub(super) fn iq4_nl([d0, d1, codes @ ..]: &[u8; 18], out: &mut [f32; 32]) {
-    look_up(&NON_LINEAR, codes, half([*d0, *d1]), out);
+pub(super) fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
+    let ((d, _), (_, codes)) = (split::<8, 10, 18>(block), split::<2, 16, 18>(block));
+    look_up_by(&NON_LINEAR, codes, first_half(d), out);
 }
 
 #[cfg(feature = "iq")]
@@ -63,7 +64,7 @@ pub(super) fn nvfp4(block: &[u8; 36], out: &mut [f32; 64]) {
         let table = as_bytes(&E2M1_DOUBLED);
         let values = nibbles(_mm_loadu_si64(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
         for (out, values) in out.as_chunks_mut().0.iter_mut().zip(values) {
-            _mm256_storeu_ps(out, scaled(values, scale));
+            _mm256_storeu_ps(out, scaled(values, _mm256_set1_ps(scale)));
         }
     }
 }
