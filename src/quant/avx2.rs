@@ -12,7 +12,7 @@ use super::written::{AROUND_ZERO, by_block, written_kernels};
 use super::{Kernel, blocks, plain};
 use crate::TensorType;
 use core::arch::x86_64::*;
-use safe_unaligned_simd::x86_64::{_mm_loadu_si64, _mm_loadu_si128, _mm256_loadu_ps, _mm256_storeu_ps};
+use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_ps, _mm256_storeu_ps};
 
 written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
 
@@ -23,11 +23,11 @@ pub(super) fn half(bytes: [u8; 2]) -> f32 {
     _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(bytes)))))
 }
 
-/// The first of four binary16 numbers in all lanes. Of one number alone, what is a load here would take a shuffle more.
+/// The same in all lanes.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub(super) fn first_half(bytes: &[u8; 8]) -> __m256 {
-    _mm256_broadcastss_ps(_mm_cvtph_ps(_mm_loadu_si64(bytes)))
+pub(super) fn half_in_each(bytes: [u8; 2]) -> __m256 {
+    _mm256_cvtph_ps(_mm_set1_epi16(i16::from_le_bytes(bytes)))
 }
 
 #[inline]

@@ -4,7 +4,7 @@
 //! so what a shift leaves above a code does no harm; a table of four products is there twice. An entry is 32 bits, as such a
 //! number is broadcast by the load itself.
 
-use super::{first_half, half, upper};
+use super::{half, half_in_each, upper};
 use crate::quant::grids;
 use crate::quant::unpack::split;
 use crate::quant::written::in_memory;
@@ -46,14 +46,14 @@ const fn wide<const N: usize>(grid: &[u16; N]) -> [u32; N] {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
-    let ((d, _), (_, parts)) = (split::<8, 58, 66>(block), split::<2, 64, 66>(block));
+    let [d0, d1, parts @ ..] = block;
     // The second words of all parts.
     let (first, last) = split::<32, 32, 64>(parts);
     let [first, last] = [first, last].map(|parts| _mm256_castsi256_ps(_mm256_loadu_si256(parts)));
     let words = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(first, last));
     let words = _mm256_permute4x64_epi64::<0b11_01_10_00>(words);
     let signs = signs_of_words(words);
-    let factors = half_factors(first_half(d), [_mm256_srli_epi32::<28>(words)], 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), [_mm256_srli_epi32::<28>(words)], 0.25);
     let own = in_memory(&signs).iter().zip(in_memory(&factors).as_flattened());
     let parts = parts.as_chunks::<8>().0.iter().zip(own);
     for (out, ([a, b, c, d, ..], (signs, factor))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -65,14 +65,13 @@ pub(super) fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
-    let (d, _) = split::<8, 66, 74>(block);
-    let (codes, scales) = split::<66, 8, 74>(block);
-    let (_, codes) = split::<2, 64, 66>(codes);
+    let [d0, d1, rest @ ..] = block;
+    let (codes, scales) = split::<64, 8, 72>(rest);
     let (first, last) = split::<32, 32, 64>(codes);
     let [first, last] = [first, last].map(|codes| _mm256_srli_epi16::<9>(_mm256_loadu_si256(codes)));
     let sevens = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(first, last));
     let signs = as_words(all_eight_signs(sevens));
-    let factors = half_factors(first_half(d), nibbles(scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(scales), 0.25);
     let own = in_memory(&signs).iter().zip(in_memory(&factors).as_flattened().as_chunks::<2>().0);
     let parts = codes.as_chunks::<8>().0.iter().zip(own);
     for (out, (codes, (signs, factors))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -83,7 +82,7 @@ pub(super) fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 74, 82>(block), split::<2, 80, 82>(block));
+    let [d0, d1, rest @ ..] = block;
     let (low, rest) = split::<32, 48, 80>(rest);
     let (signs, rest) = split::<32, 16, 48>(rest);
     let (high, scales) = split::<8, 8, 16>(rest);
@@ -95,7 +94,7 @@ pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
         _mm256_mullo_epi16(bytes, _mm256_set1_epi64x(0x0004_0010_0040_0100))
     });
     let numbers = entry_numbers(low, high, 0x0300);
-    let factors = half_factors(first_half(d), nibbles(scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(scales), 0.25);
     let own = in_memory(&numbers).iter().zip(in_memory(&factors).as_flattened().as_chunks::<2>().0);
     let parts = signs.as_chunks::<4>().0.iter().zip(own);
     for (out, (signs, (numbers, factors))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -106,11 +105,11 @@ pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 90, 98>(block), split::<2, 96, 98>(block));
+    let [d0, d1, rest @ ..] = block;
     let (numbers, words) = split::<64, 32, 96>(rest);
     let words = _mm256_loadu_si256(words);
     let signs = signs_of_words(words);
-    let factors = half_factors(first_half(d), [_mm256_srli_epi32::<28>(words)], 0.5);
+    let factors = half_factors(half_in_each([*d0, *d1]), [_mm256_srli_epi32::<28>(words)], 0.5);
     let own = in_memory(&signs).iter().zip(in_memory(&factors).as_flattened());
     let parts = numbers.as_chunks::<8>().0.iter().zip(own);
     for (out, (numbers, (signs, factor))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -122,7 +121,7 @@ pub(super) fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 102, 110>(block), split::<2, 108, 110>(block));
+    let [d0, d1, rest @ ..] = block;
     let (low, rest) = split::<64, 44, 108>(rest);
     let (ninths, rest) = split::<8, 36, 44>(rest);
     let (signs, scales) = split::<32, 4, 36>(rest);
@@ -130,7 +129,7 @@ pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
     let scales = _mm256_set1_epi32(i32::from_le_bytes(*scales));
     let scales = _mm256_srlv_epi32(scales, _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
     let scales = _mm256_slli_epi32::<1>(_mm256_and_si256(scales, _mm256_set1_epi32(15)));
-    let factors = [odd_factors(first_half(d), scales)];
+    let factors = [odd_factors(half_in_each([*d0, *d1]), scales)];
     let own = in_memory(&numbers).as_chunks::<2>().0.iter().zip(in_memory(&factors).as_flattened());
     let parts = signs.as_chunks::<4>().0.iter().zip(own);
     for (out, (signs, ([first, last], factor))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -148,7 +147,7 @@ pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 42, 50>(block), split::<2, 48, 50>(block));
+    let [d0, d1, rest @ ..] = block;
     let (low, words) = split::<32, 16, 48>(rest);
     let by_part = _mm_loadu_si128(words);
     // Three bits each, the first ones eight bits up.
@@ -160,7 +159,7 @@ pub(super) fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
     });
     let numbers = entry_numbers(low, high, 0x0700);
     let scales = _mm256_srli_epi32::<11>(_mm256_cvtepu16_epi32(by_part));
-    let factors = [odd_factors(first_half(d), _mm256_and_si256(scales, _mm256_set1_epi32(14)))];
+    let factors = [odd_factors(half_in_each([*d0, *d1]), _mm256_and_si256(scales, _mm256_set1_epi32(14)))];
     let own = in_memory(&numbers).iter().zip(in_memory(&factors).as_flattened());
     let parts = words.as_chunks::<2>().0.iter().zip(own);
     for (out, ([_, top], (numbers, factor))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -180,7 +179,7 @@ pub(super) fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
     let (low, rest) = split::<32, 24, 56>(block);
     let (high, scales) = split::<16, 8, 24>(rest);
     let [_, a, _, b, _, c, _, e] = scales;
-    let d = _mm256_set1_ps(half([a >> 4 | b & 0xf0, c >> 4 | e & 0xf0]));
+    let d = half_in_each([a >> 4 | b & 0xf0, c >> 4 | e & 0xf0]);
     let nibbles = _mm_loadu_si128(high);
     // Three bits each, the first ones eight bits up.
     let nibbles = [nibbles, _mm_unpackhi_epi64(nibbles, nibbles)].map(|nibbles| {

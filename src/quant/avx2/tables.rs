@@ -2,7 +2,7 @@
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 #[cfg(feature = "iq")]
-use super::first_half;
+use super::half_in_each;
 use super::{as_bytes, look_up, look_up_by, nibbles, scaled};
 #[cfg(feature = "fp4")]
 use crate::quant::fp4::E2M1_DOUBLED;
@@ -20,8 +20,8 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si64, _mm256_storeu_ps};
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
-    let ((d, _), (_, codes)) = (split::<8, 10, 18>(block), split::<2, 16, 18>(block));
-    look_up_by(&NON_LINEAR, codes, first_half(d), out);
+    let [d0, d1, codes @ ..] = block;
+    look_up_by(&NON_LINEAR, codes, half_in_each([*d0, *d1]), out);
 }
 
 #[cfg(feature = "iq")]
@@ -29,7 +29,7 @@ pub(super) fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let (head, codes) = split::<8, 128, 136>(block);
-    let [_, _, h0, h1, low @ ..] = head;
+    let [d0, d1, h0, h1, low @ ..] = head;
     let by_4 = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
     let low = _mm256_srlv_epi32(_mm256_set1_epi32(i32::from_le_bytes(*low)), by_4);
     let high = _mm256_set1_epi32(i32::from(u16::from_le_bytes([*h0, *h1])) << 4);
@@ -38,7 +38,7 @@ pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let scales = _mm256_or_si256(low, _mm256_and_si256(high, _mm256_set1_epi32(0x30)));
     let scales = _mm256_cvtepi32_ps(_mm256_sub_epi32(scales, _mm256_set1_epi32(32)));
     let mut factors = [0.0; 8];
-    _mm256_storeu_ps(&mut factors, _mm256_mul_ps(first_half(head), scales));
+    _mm256_storeu_ps(&mut factors, _mm256_mul_ps(half_in_each([*d0, *d1]), scales));
     let parts = codes.as_chunks::<16>().0.iter().zip(in_memory(&factors));
     for (out, (codes, factor)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         look_up(&NON_LINEAR, codes, *factor, out);

@@ -3,7 +3,7 @@
 //! The products of all levels are one register, and a code of two bits their index. What is above a code does no harm, as
 //! they are there twice.
 
-use super::{first_half, half};
+use super::{half, half_in_each};
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_storeu_ps};
@@ -12,7 +12,7 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_storeu_ps};
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
     let [bytes @ .., d0, d1] = block;
-    let products = levels(_mm256_set1_ps(half([*d0, *d1])));
+    let products = levels(half_in_each([*d0, *d1]));
     let (by_16, by_4) = split::<48, 4, 52>(bytes);
     let (by_32, rest) = out.split_at_mut(160);
     let (second, third) = rest.split_at_mut(80);
@@ -42,7 +42,7 @@ pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
     let [codes @ .., d0, d1] = block;
-    let products = levels(_mm256_set1_ps(half([*d0, *d1])));
+    let products = levels(half_in_each([*d0, *d1]));
     for (out, codes) in out.as_chunks_mut::<128>().0.iter_mut().zip(codes.as_chunks::<32>().0) {
         let (first, last) = split::<16, 16, 32>(codes);
         // In number i bytes i, 8 + i, 16 + i, 24 + i.
@@ -70,8 +70,8 @@ pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
-    let ((d, _), (_, signs)) = (split::<8, 10, 18>(block), split::<2, 16, 18>(block));
-    let d = first_half(d);
+    let [d0, d1, signs @ ..] = block;
+    let d = half_in_each([*d0, *d1]);
     let products = _mm256_xor_ps(d, _mm256_setr_ps(-0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -0.0, 0.0));
     let shifts = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     for (out, signs) in out.as_chunks_mut::<32>().0.iter_mut().zip(signs.as_chunks().0) {
@@ -85,8 +85,8 @@ pub(super) fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
-    let ((d, _), (_, codes)) = (split::<8, 10, 18>(block), split::<2, 16, 18>(block));
-    let products = levels(first_half(d));
+    let [d0, d1, codes @ ..] = block;
+    let products = levels(half_in_each([*d0, *d1]));
     let (first, last) =
         (_mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14), _mm256_setr_epi32(16, 18, 20, 22, 24, 26, 28, 30));
     for (out, codes) in out.as_chunks_mut::<16>().0.iter_mut().zip(codes.as_chunks().0) {

@@ -2,21 +2,13 @@
 #![allow(dead_code, reason = "which of these are used depends on the families turned on")]
 
 use core::arch::x86_64::*;
-use safe_unaligned_simd::x86_64::{_mm_loadu_si64, _mm512_loadu_si512, _mm512_storeu_ps};
+use safe_unaligned_simd::x86_64::{_mm512_loadu_si512, _mm512_storeu_ps};
 
-/// The first of four binary16 numbers in all lanes. Of one number alone, what is a load here would take a shuffle more.
+/// The value of a binary16 number in all lanes. A NaN is made quiet, its sign and payload are kept.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-pub(super) fn first_half(bytes: &[u8; 8]) -> __m512 {
-    _mm512_broadcastss_ps(_mm_cvtph_ps(_mm_loadu_si64(bytes)))
-}
-
-/// The last of four binary16 numbers in all lanes.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-pub(super) fn last_half(bytes: &[u8; 8]) -> __m512 {
-    let halves = _mm512_castps128_ps512(_mm_cvtph_ps(_mm_loadu_si64(bytes)));
-    _mm512_permutexvar_ps(_mm512_set1_epi32(3), halves)
+pub(super) fn half_in_each(bytes: [u8; 2]) -> __m512 {
+    _mm512_cvtph_ps(_mm256_set1_epi16(i16::from_le_bytes(bytes)))
 }
 
 /// The number of each lane.

@@ -4,7 +4,7 @@
 //! and `48 + i`. Each of four vectors is then one shift and one look-up away: only the four lowest bits of an index are looked
 //! at. A sign is the bit above the code, and the table has each magnitude with either sign.
 
-use super::bytes::{as_array, bits, first_half, in_each_byte, in_order, lanes, of_256};
+use super::bytes::{as_array, bits, half_in_each, in_each_byte, in_order, lanes, of_256};
 use crate::quant::avx2::codebooks::{IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, entry, four_entries};
 use crate::quant::avx2::half;
 use crate::quant::grids;
@@ -65,12 +65,12 @@ const fn six_bits<const N: usize>(grid: &[u16; N], from: u32) -> [u8; N] {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
-    let ((d, _), (_, parts)) = (split::<8, 58, 66>(block), split::<2, 64, 66>(block));
+    let [d0, d1, parts @ ..] = block;
     // A part is a qword: four entries, then a word of 4 × 7 signs and the scale.
     let words = _mm512_loadu_si512(parts);
     let signs = all_eight_signs(bits(_mm512_set1_epi64(0x352e_2720), words));
     let factors = half_factors(
-        first_half(d),
+        half_in_each([*d0, *d1]),
         _mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_srli_epi64::<60>(words))),
         0.25,
     );
@@ -89,13 +89,13 @@ pub(super) fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 66, 74>(block), split::<2, 72, 74>(block));
+    let [d0, d1, rest @ ..] = block;
     let (codes, scales) = split::<64, 8, 72>(rest);
     let codes = _mm512_loadu_si512(codes);
     let signs = all_eight_signs(_mm512_srli_epi16::<9>(codes));
     let mut numbers = [0_u64; 8];
     _mm512_storeu_si512(&mut numbers, _mm512_and_si512(codes, _mm512_set1_epi16(511)));
-    let factors = half_factors(first_half(d), nibbles(*scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(*scales), 0.25);
     let mut by_16 = [0_u16; 16];
     _mm256_storeu_si256(&mut by_16, _mm512_cvtepi16_epi8(signs));
     let own = in_memory(&by_16).as_chunks::<2>().0.iter().zip(in_memory(&factors).as_chunks::<2>().0);
@@ -109,13 +109,13 @@ pub(super) fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 74, 82>(block), split::<2, 80, 82>(block));
+    let [d0, d1, rest @ ..] = block;
     let (low, rest) = split::<32, 48, 80>(rest);
     let (signs, rest) = split::<32, 16, 48>(rest);
     let (high, scales) = split::<8, 8, 16>(rest);
     let high = _mm512_cvtepu8_epi64(_mm_loadu_si64(high));
     let numbers = entry_numbers(low, 0x0300, bits(_mm512_set1_epi64(0x0600_0400_0200_0000), high));
-    let factors = half_factors(first_half(d), nibbles(*scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(*scales), 0.25);
     let own = signs.as_chunks::<4>().0.iter().zip(in_memory(&factors).as_chunks::<2>().0);
     let parts = in_memory(&numbers).iter().zip(own);
     for (out, (numbers, ([a, b, c, d], [f, g]))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -127,13 +127,13 @@ pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 42, 50>(block), split::<2, 48, 50>(block));
+    let [d0, d1, rest @ ..] = block;
     let (low, words) = split::<32, 16, 48>(rest);
     let by_part = _mm_loadu_si128(words);
     let high = bits(_mm512_set1_epi64(0x0900_0600_0300_0000), _mm512_cvtepu16_epi64(by_part));
     let numbers = entry_numbers(low, 0x0700, high);
     let scales = _mm256_srli_epi32::<11>(_mm256_cvtepu16_epi32(by_part));
-    let factors = odd_factors(first_half(d), _mm512_castsi256_si512(scales), 14);
+    let factors = odd_factors(half_in_each([*d0, *d1]), _mm512_castsi256_si512(scales), 14);
     let parts = in_memory(&numbers).iter().zip(words.as_chunks::<2>().0).zip(in_memory(&factors));
     for (out, ((numbers, [_, top]), factor)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let [up, _, _, down] = &SHIFTED;
@@ -152,7 +152,7 @@ pub(super) fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
     let (low, rest) = split::<32, 24, 56>(block);
     let (high, scales) = split::<16, 8, 24>(rest);
     let [_, a, _, b, _, c, _, e] = scales;
-    let d = _mm512_set1_ps(half([a >> 4 | b & 0xf0, c >> 4 | e & 0xf0]));
+    let d = half_in_each([a >> 4 | b & 0xf0, c >> 4 | e & 0xf0]);
     let by_four = _mm512_cvtepu16_epi64(_mm_loadu_si128(high));
     let numbers = entry_numbers(low, 0x0700, bits(_mm512_set1_epi64(0x0c00_0800_0400_0000), by_four));
     // Four times three bits of each word, which come to bit 1.
@@ -183,11 +183,11 @@ pub(super) fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 90, 98>(block), split::<2, 96, 98>(block));
+    let [d0, d1, rest @ ..] = block;
     let (numbers, words) = split::<64, 32, 96>(rest);
     let words = _mm512_castsi256_si512(_mm256_loadu_si256(words));
     let signs = all_eight_signs(bits(_mm512_set1_epi64(0x352e_2720_150e_0700), words));
-    let factors = half_factors(first_half(d), _mm512_srli_epi32::<28>(words), 0.5);
+    let factors = half_factors(half_in_each([*d0, *d1]), _mm512_srli_epi32::<28>(words), 0.5);
     let numbers = _mm512_loadu_si512(numbers);
     let [first, last] = &IQ3_XXS;
     let codes = [of_256(first, numbers), of_256(last, numbers)];
@@ -203,7 +203,7 @@ pub(super) fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
-    let ((d, _), (_, rest)) = (split::<8, 102, 110>(block), split::<2, 108, 110>(block));
+    let [d0, d1, rest @ ..] = block;
     let (numbers, rest) = split::<64, 44, 108>(rest);
     let (ninths, rest) = split::<8, 36, 44>(rest);
     let (signs, scales) = split::<32, 4, 36>(rest);
@@ -214,7 +214,7 @@ pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
     // Nibbles, which come to bit 1.
     let from = _mm512_castsi256_si512(_mm256_setr_epi32(31, 3, 7, 11, 15, 19, 23, 27));
     let scales = bits(from, _mm512_set1_epi32(i32::from_le_bytes(*scales)));
-    let factors = odd_factors(first_half(d), scales, 30);
+    let factors = odd_factors(half_in_each([*d0, *d1]), scales, 30);
     let mut from = first_of_fours();
     let parts = signs.as_chunks::<8>().0.iter().zip(in_memory(&factors).as_chunks::<2>().0);
     for (out, (signs, factors)) in out.as_chunks_mut::<64>().0.iter_mut().zip(parts) {

@@ -1,7 +1,7 @@
 //! The kernels of 4-bit codes for values of a table, in vectors of 16 numbers.
 #![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
-use super::bytes::{as_array, first_half, in_each_byte, lanes};
+use super::bytes::{as_array, half_in_each, in_each_byte, lanes};
 #[cfg(feature = "fp4")]
 use crate::quant::fp4::E2M1_DOUBLED;
 #[cfg(feature = "iq")]
@@ -18,8 +18,8 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_si256, _mm512_lo
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
-    let ((d, _), (_, codes)) = (split::<8, 10, 18>(block), split::<2, 16, 18>(block));
-    look_up(_mm512_mul_ps(first_half(d), _mm512_loadu_ps(&NON_LINEAR)), codes, out);
+    let [d0, d1, codes @ ..] = block;
+    look_up(_mm512_mul_ps(half_in_each([*d0, *d1]), _mm512_loadu_ps(&NON_LINEAR)), codes, out);
 }
 
 #[cfg(feature = "iq")]
@@ -27,7 +27,7 @@ pub(super) fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let (head, codes) = split::<8, 128, 136>(block);
-    let [_, _, h0, h1, low @ ..] = head;
+    let [d0, d1, h0, h1, low @ ..] = head;
     let low = _mm512_set1_epi32(i32::from_le_bytes(*low));
     let low = _mm512_srlv_epi32(low, _mm512_slli_epi32::<2>(lanes()));
     let high = _mm512_set1_epi32(i32::from(u16::from_le_bytes([*h0, *h1])) << 4);
@@ -35,7 +35,7 @@ pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let low = _mm512_and_si512(low, _mm512_set1_epi32(15));
     let scales = _mm512_or_si512(low, _mm512_and_si512(high, _mm512_set1_epi32(0x30)));
     let scales = _mm512_cvtepi32_ps(_mm512_sub_epi32(scales, _mm512_set1_epi32(32)));
-    let factors = as_array(_mm512_mul_ps(first_half(head), scales));
+    let factors = as_array(_mm512_mul_ps(half_in_each([*d0, *d1]), scales));
     let parts = codes.as_chunks::<16>().0.iter().zip(in_memory(&factors));
     for (out, (codes, factor)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         look_up(_mm512_mul_ps(_mm512_set1_ps(*factor), _mm512_loadu_ps(&NON_LINEAR)), codes, out);

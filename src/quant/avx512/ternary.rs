@@ -3,7 +3,7 @@
 //! The products of all levels are one register, and a code of two bits their index. What is above a code does no harm, as
 //! they are there four times.
 
-use super::bytes::{first_half, in_each_byte, in_order, lanes, last_half, of_256};
+use super::bytes::{half_in_each, in_each_byte, in_order, lanes, of_256};
 use crate::quant::unpack::split;
 use crate::quant::written::{digit_4, digits_0_to_3};
 use core::arch::x86_64::*;
@@ -15,14 +15,14 @@ static DIGITS: [[u8; 256]; 2] = [digits_0_to_3(), digit_4()];
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
-    let (bytes, d) = split::<46, 8, 54>(block);
-    let ((first, _), (_, last)) = (split::<32, 14, 46>(bytes), split::<22, 32, 54>(block));
-    // Bytes 0 to 31, then bytes 22 to 53.
+    let [bytes @ .., d0, d1] = block;
+    let ((first, _), (_, last)) = (split::<32, 20, 52>(bytes), split::<20, 32, 52>(bytes));
+    // Bytes 0 to 31, then bytes 20 to 51.
     let bytes = _mm512_castsi256_si512(_mm256_loadu_si256(first));
     let bytes = _mm512_inserti64x4::<1>(bytes, _mm256_loadu_si256(last));
     // In lane i bytes i, 16 + i, 32 + i, and of bytes 48 to 51 each fourth lane has one.
     let from = _mm512_and_si512(in_each_byte(lanes()), _mm512_set1_epi32(0x03ff_ffff));
-    let bytes = _mm512_permutexvar_epi8(_mm512_add_epi32(_mm512_set1_epi32(0x3a2a_1000), from), bytes);
+    let bytes = _mm512_permutexvar_epi8(_mm512_add_epi32(_mm512_set1_epi32(0x3c2c_1000), from), bytes);
     let [four, fifth] = &DIGITS;
     let (four, fifth) = (of_256(four, bytes), of_256(fifth, bytes));
     let by_4 = _mm512_setr_epi32(24, 24, 24, 24, 26, 26, 26, 26, 28, 28, 28, 28, 30, 30, 30, 30);
@@ -44,13 +44,13 @@ pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
         _mm512_srli_epi32::<16>(fifth),
         _mm512_srlv_epi32(four, by_4),
     ];
-    look_up(codes, levels(last_half(d)), out);
+    look_up(codes, levels(half_in_each([*d0, *d1])), out);
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
-    let ((codes, _), (_, d)) = (split::<64, 2, 66>(block), split::<58, 8, 66>(block));
+    let [codes @ .., d0, d1] = block;
     let codes = _mm512_permutexvar_epi8(in_order(), _mm512_loadu_si512(codes));
     let codes = [
         codes,
@@ -70,14 +70,14 @@ pub(super) fn tq2_0(block: &[u8; 66], out: &mut [f32; 256]) {
         _mm512_srli_epi32::<22>(codes),
         _mm512_srli_epi32::<30>(codes),
     ];
-    look_up(codes, levels(last_half(d)), out);
+    look_up(codes, levels(half_in_each([*d0, *d1])), out);
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
-    let ((d, _), (_, signs)) = (split::<8, 10, 18>(block), split::<2, 16, 18>(block));
-    let plus = first_half(d);
+    let [d0, d1, signs @ ..] = block;
+    let plus = half_in_each([*d0, *d1]);
     let minus = _mm512_xor_ps(plus, _mm512_set1_ps(-0.0));
     for (out, signs) in out.as_chunks_mut().0.iter_mut().zip(signs.as_chunks().0) {
         _mm512_storeu_ps(out, _mm512_mask_blend_ps(u16::from_le_bytes(*signs), minus, plus));
@@ -87,12 +87,12 @@ pub(super) fn q1_0(block: &[u8; 18], out: &mut [f32; 128]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
-    let ((d, _), (_, codes)) = (split::<8, 10, 18>(block), split::<2, 16, 18>(block));
+    let [d0, d1, codes @ ..] = block;
     let from = _mm512_slli_epi32::<1>(lanes());
     let [a, b, c, d4] = codes.as_chunks().0 else { return };
     let codes =
         [a, b, c, d4].map(|codes| _mm512_srlv_epi32(_mm512_set1_epi32(i32::from_le_bytes(*codes)), from));
-    look_up(codes, levels(first_half(d)), out);
+    look_up(codes, levels(half_in_each([*d0, *d1])), out);
 }
 
 /// `d × (code − 1)` for all codes of two bits.
