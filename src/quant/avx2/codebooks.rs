@@ -4,7 +4,7 @@
 //! so what a shift leaves above a code does no harm; a table of four products is there twice. An entry is 32 bits, as such a
 //! number is broadcast by the load itself.
 
-use super::{half, half_in_each, upper};
+use super::{half_in_each, upper};
 use crate::quant::grids;
 use crate::quant::unpack::split;
 use crate::quant::written::in_memory;

@@ -3,7 +3,7 @@
 //! The products of all levels are one register, and a code of two bits their index. What is above a code does no harm, as
 //! they are there twice.
 
-use super::{half, half_in_each};
+use super::half_in_each;
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_storeu_ps};

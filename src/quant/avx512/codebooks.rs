@@ -6,7 +6,6 @@
 
 use super::bytes::{as_array, bits, half_in_each, in_each_byte, in_order, lanes, of_256};
 use crate::quant::avx2::codebooks::{IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, entry, four_entries};
-use crate::quant::avx2::half;
 use crate::quant::grids;
 use crate::quant::unpack::split;
 use crate::quant::written::in_memory;
