@@ -12,6 +12,8 @@
 //! numbers as bits. The description of each says what its integers stand for.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod ahead;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
@@ -252,6 +254,9 @@ fn blocks<const BYTES: usize, const ELEMENTS: usize, const ONE_BY_ONE: bool>(
 /// Has all blocks decoded, which are whole ones, with room for each.
 fn run<const ONE_BY_ONE: bool>(kernel: Kernel, block: Block, mut src: &[u8], mut out: &mut [f32]) {
     if !ONE_BY_ONE || block.elements == 1 {
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        return ahead::run(kernel, block, src, out);
+        #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
         return kernel(src, out);
     }
     while let (Some((first, blocks)), Some((values, rest))) =
