@@ -47,6 +47,9 @@ pub trait Decode: Steps {
 pub trait Steps {
     /// Consumes bytes until there is something to say.
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<Token>, Error>;
+    /// The next event's text, if that is a whole string in the input. A short way to what a step would say: `None` does not
+    /// mean that there is none.
+    fn whole_text<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]>;
     /// The event of what the last step said. `consumed` ends with what that step took of its input.
     fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Result<Event<'a>, Error>;
     /// Whether the input must end with the data, so that a byte behind them is an error.

@@ -90,14 +90,23 @@ where
     ///
     /// The first thing that is wrong with the file, after all events before it. Every later call returns the same
     /// error. Never panics.
+    #[cfg_attr(target_pointer_width = "64", inline)] // The loop around it then has a short way to each string.
     pub fn decode<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        if let Some(part) = self.machine.whole_text(input) {
+            return Ok(Some(Event::whole_text(part)));
+        }
         let chunk: &'i [u8] = input;
-        let Some(token) = self.step(input)? else { return Ok(None) };
-        let consumed = chunk.len().checked_sub(input.len()).and_then(|used| chunk.get(..used));
+        // A step takes from a slice of its own, so that the caller's needs no address and may stay in registers.
+        let mut rest = chunk;
+        let told = self.step(&mut rest);
+        *input = rest;
+        let Some(token) = told? else { return Ok(None) };
+        let consumed = chunk.len().checked_sub(rest.len()).and_then(|used| chunk.get(..used));
         self.lend(token, consumed.unwrap_or_default()).map(Some)
     }
 
     /// The event of a token, its slices lent. `consumed` ends with what the step took of the chunk.
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn event<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Option<Event<'a>> {
         let slice = |lent: Lent| match lent {
             Lent::Chunk(len) => consumed.get(consumed.len().checked_sub(len)?..),
@@ -341,10 +350,17 @@ where
     M: Machine,
     D: AsRef<[TensorSlot]> + AsMut<[TensorSlot]>,
 {
+    #[inline]
+    fn whole_text<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]> {
+        self.machine.whole_text(input)
+    }
+
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<Token>, Error> {
         self.machine.step(input, &mut self.scratch, self.directory.as_mut())
     }
 
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn lend<'a>(&'a self, token: Token, consumed: &'a [u8]) -> Result<Event<'a>, Error> {
         self.event(token, consumed).ok_or_else(|| self.machine.internal())
     }

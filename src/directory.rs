@@ -258,6 +258,7 @@ impl<'a> IntoIterator for Directory<'a> {
 }
 
 /// Sorts by heap: in place, without recursion, in O(n log n) whatever the order. Core's sort recurses and is large.
+#[cfg_attr(target_pointer_width = "64", inline)] // With `before` in it.
 pub(crate) fn heap_sort(slots: &mut [TensorSlot], before: fn(&TensorSlot, &TensorSlot) -> bool) {
     for root in (0..slots.len() / 2).rev() {
         sift_down(slots, root, before);
@@ -272,6 +273,7 @@ pub(crate) fn heap_sort(slots: &mut [TensorSlot], before: fn(&TensorSlot, &Tenso
 }
 
 /// Lets the slot at `root` sink below the children that come after it.
+#[cfg_attr(target_pointer_width = "64", inline)]
 fn sift_down(heap: &mut [TensorSlot], mut root: usize, before: fn(&TensorSlot, &TensorSlot) -> bool) {
     loop {
         let left = root.saturating_mul(2).saturating_add(1);

@@ -23,6 +23,7 @@ use crate::value::{Scalar, ValueType};
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
+#[repr(u32)] // With a tag of 8 bits, what follows it is moved byte by byte on microcontrollers.
 pub enum Event<'a> {
     /// The first event.
     Header(Header),
@@ -72,6 +73,14 @@ pub enum Event<'a> {
     /// The last byte of the last tensor has been read. What follows in the input is not the decoder's; a safetensors file must end
     /// here, and a byte that follows is an error of the next call.
     End,
+}
+
+impl<'a> Event<'a> {
+    /// A string that is whole.
+    #[inline]
+    pub(crate) const fn whole_text(part: &'a [u8]) -> Self {
+        Self::Text { part, start: 0, total: Some(as_u64(part.len())), last: true }
+    }
 }
 
 /// A key or a tensor name.

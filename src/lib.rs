@@ -8,6 +8,7 @@
 //!                │               └ event: a token, its slices lent    └ quant: a file a family
 //!                │ gguf/machine  order of the file: plain integers, no bytes; it says tokens (`token`)
 //!                │ gguf/record   shape of its fields: nom parsers, no state
+//!                │ gguf/strings  the short way for strings of an array that a chunk holds whole: `decode` tries it first
 //!                │ safetensors/  json: tokens of the header; machine: what they mean; describe: the fields of a tensor, its rules
 //!                │ stream        what both machines have: position, name and tensor in hand, data, error
 //!                │ carry         the few bytes of a field that a chunk edge cut

@@ -42,6 +42,11 @@ pub trait Machine: Clone + fmt::Debug {
     fn byte_order(&self) -> ByteOrder;
     /// No further event of the value in hand is told.
     fn skip_value(&mut self);
+    /// The next event's text, if that is a whole string in the chunk. The quick way to what a step would say; `None` does not mean
+    /// that there is none.
+    fn whole_text<'i>(&mut self, _input: &mut &'i [u8]) -> Option<&'i [u8]> {
+        None
+    }
     /// The length of the string in hand, where the format tells it beforehand.
     fn text_total(&self, total: u64) -> Option<u64>;
     fn head_section(&self) -> Section;

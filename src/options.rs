@@ -276,6 +276,7 @@ impl Options {
     }
 
     /// Where the input ends at the latest.
+    #[inline]
     pub(crate) fn input_end(&self) -> u64 {
         self.known_input_bytes().map_or(MAX_POSITION, |bytes| bytes.min(MAX_POSITION))
     }

@@ -440,6 +440,21 @@ fn limit_on_metadata() {
     bounded(&file, 24 + 28, set, kind(24 + 28), code, 16, HEADER);
 }
 
+/// Wherever a limit or the known end of the input falls, in a string of an array too, the verdict does not depend on the cuts.
+#[test]
+fn every_bound_is_held_alike_however_the_file_is_cut() {
+    for (version, big_endian) in [(1, false), (3, false), (3, true)] {
+        let file = compact(version, big_endian).bytes;
+        for bound in 1..=file.len() as u64 {
+            agreed(&file, Options::new().metadata_bytes(bound));
+            agreed(&file, Options::new().input_bytes(bound));
+        }
+        for bound in 1..=20 {
+            agreed(&file, Options::new().string_bytes(bound));
+        }
+    }
+}
+
 #[test]
 fn unknown_and_removed_types() {
     let file = |id| Gguf::new().tensor(small("t")).tensor(Tensor::new("u", id, &[32], vec![0; 8])).write();

@@ -143,7 +143,7 @@ impl Machine {
         }
         self.claim_metadata(length, offset)?;
         self.begin_body(length, State::Text);
-        Ok(Progress::On)
+        if self.value.skip { self.skip(input) } else { self.text(input) }
     }
 
     /// A body of so many bytes comes next, to be told by `state` or skipped.

@@ -111,7 +111,7 @@ impl Machine {
             State::Text => self.text(input),
             State::ElementType => self.element_type(input),
             State::ElementCount => self.element_count(input),
-            State::NextElement => self.next_element(),
+            State::NextElement => self.strings_or_next(input),
             State::Items => self.items(input),
             State::Skip => self.skip(input),
             State::NextTensor => self.next_tensor(slots),
@@ -310,6 +310,11 @@ impl machine::Machine for Machine {
 
     fn text_total(&self, total: u64) -> Option<u64> {
         Some(total)
+    }
+
+    #[inline]
+    fn whole_text<'i>(&mut self, input: &mut &'i [u8]) -> Option<&'i [u8]> {
+        self.next_text(input)
     }
 
     fn head_section(&self) -> Section {

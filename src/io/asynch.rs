@@ -256,6 +256,9 @@ impl<C: Decode, S: Source> Events<'_, C, S> {
     ///
     /// Those of [`io::Events::next`](crate::io::Events::next). Never panics.
     pub async fn next(&mut self) -> Result<Option<Event<'_>>, ReadError<S::Error>> {
+        if let Some(text) = self.pump.whole_text() {
+            return Ok(Some(self.pump.lend_text(text)));
+        }
         let said = loop {
             match self.pump.step()? {
                 Next::Tell(said) => break said,

@@ -5,7 +5,7 @@ use super::{Part, Seekable};
 use super::{ReadAt, ReadError};
 use crate::decode::Decode;
 use crate::event::Event;
-use crate::io::pump::{Next, Pump};
+use crate::io::pump::{Next, Pump, Said};
 
 /// Reads a file from its start, and tells what its decoder says.
 ///
@@ -191,15 +191,27 @@ impl<C: Decode, S: Source> Events<'_, C, S> {
     /// [`ReadError::Decode`] when the file is bad, or when the source ends before the file does; the others when the buffer
     /// or the source are not usable. Never panics.
     #[allow(clippy::should_implement_trait, reason = "what it returns is lent, which no iterator can do")]
+    #[cfg_attr(target_pointer_width = "64", inline)] // As `decode` is.
     pub fn next(&mut self) -> Result<Option<Event<'_>>, ReadError<S::Error>> {
-        let said = loop {
+        if let Some(text) = self.pump.whole_text() {
+            return Ok(Some(self.pump.lend_text(text)));
+        }
+        match self.step()? {
+            Some(said) => self.pump.lend(said).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// What the decoder says next.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    fn step(&mut self) -> Result<Option<Said>, ReadError<S::Error>> {
+        loop {
             match self.pump.step()? {
-                Next::Tell(said) => break said,
+                Next::Tell(said) => return Ok(Some(said)),
                 Next::Fill => self.fill()?,
                 Next::Stop => return Ok(None),
             }
-        };
-        self.pump.lend(said).map(Some)
+        }
     }
 
     /// Jumps, or reads.

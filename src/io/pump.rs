@@ -94,6 +94,22 @@ impl<'b, C: Decode> Pump<'b, C> {
         Ok(Next::Tell(Said { token, consumed: start..self.unread.start }))
     }
 
+    /// The part of the buffer that is the next event's text, if that is a whole string: a short way to what [`step`](Self::step)
+    /// and [`lend`](Self::lend) would give. `None` does not mean that there is none.
+    #[inline]
+    pub(super) fn whole_text(&mut self) -> Option<Range<usize>> {
+        let mut input = self.buffer.get(self.unread.clone())?;
+        let text = self.decoder.whole_text(&mut input)?.len();
+        self.unread.start = self.unread.end.saturating_sub(input.len());
+        Some(self.unread.start.saturating_sub(text)..self.unread.start)
+    }
+
+    /// The event of what [`whole_text`](Self::whole_text) gave.
+    #[inline]
+    pub(super) fn lend_text(&self, text: Range<usize>) -> Event<'_> {
+        Event::whole_text(self.buffer.get(text).unwrap_or_default())
+    }
+
     /// The decoder has nothing to say: it needs more bytes, unless it told its end before it came here. Then none are to be
     /// read: it would never consume them.
     fn starve(&mut self) -> Next {

@@ -8,7 +8,14 @@ mod tables;
 #[cfg(feature = "ternary")]
 mod ternary;
 
-use super::written::{AROUND_ZERO, by_block, written_kernels};
+#[cfg(feature = "k")]
+use super::avx2_k::{q4_k, q5_k};
+#[cfg(feature = "legacy")]
+use super::avx2_legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
+#[cfg(feature = "k")]
+use super::k::{q2_k, q3_k, q6_k};
+use super::lines::{STEP, in_lines};
+use super::written::{by_block, plain_kernel, written_kernels};
 use super::{Kernel, blocks, plain};
 use crate::TensorType;
 use core::arch::x86_64::*;
@@ -32,29 +39,24 @@ pub(super) fn half_in_each(bytes: [u8; 2]) -> __m256 {
 
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-fn f16(src: &[u8], out: &mut [f32]) {
-    let (vectors, src) = src.as_chunks::<16>();
-    let (values, out) = out.as_chunks_mut::<8>();
-    for (halves, values) in vectors.iter().zip(values) {
+fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
+    for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         _mm256_storeu_ps(values, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
     }
-    plain::f16(src.as_chunks().0, out);
 }
 
 #[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn q4_0([d0, d1, codes @ ..]: &[u8; 18], out: &mut [f32; 32]) {
-    look_up(&AROUND_ZERO, codes, half([*d0, *d1]), out);
-}
-
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn q4_1([d0, d1, m0, m1, codes @ ..]: &[u8; 20], out: &mut [f32; 32]) {
-    let (d, m) = (_mm256_set1_ps(half([*d0, *d1])), _mm256_set1_ps(half([*m0, *m1])));
-    let [low, high] = nibbles(_mm_loadu_si128(codes));
-    for (out, codes) in out.as_chunks_mut().0.iter_mut().zip([low, upper(low), high, upper(high)]) {
-        let codes = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
-        _mm256_storeu_ps(out, _mm256_add_ps(_mm256_mul_ps(d, codes), m));
+#[target_feature(enable = "avx2")]
+fn bf16(src: &[u8; 128], out: &mut [f32; STEP]) {
+    // A number of 16 bits goes to the upper half of one of 32, from 16 bytes that are in both halves of a vector.
+    let zeros = -0x7f80;
+    let places = _mm256_setr_epi16(
+        zeros, 0x0100, zeros, 0x0302, zeros, 0x0504, zeros, 0x0706, zeros, 0x0908, zeros, 0x0b0a, zeros,
+        0x0d0c, zeros, 0x0f0e,
+    );
+    for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        let halves = _mm256_broadcastsi128_si256(_mm_loadu_si128(halves));
+        _mm256_storeu_ps(values, _mm256_castsi256_ps(_mm256_shuffle_epi8(halves, places)));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Blocks of 32 elements with one scale, feature `legacy`.
 
 use super::unpack::{
-    SCALAR, as_signed, copy, each, f16, look_up_32, look_up_nibbles, multiples_around_zero, multiples_plus,
-    nibbles, scale, scale_add, split, turn,
+    SCALAR, as_signed, copy, each, f16, look_up_32, look_up_nibbles, multiples_around_zero,
+    multiples_of_a_nibble, multiples_plus, nibbles, scale, scale_add, split, turn,
 };
 
 /// The bits of two f16 numbers: what a block of codes above a minimum holds beside them.
@@ -38,7 +38,7 @@ fn q4_0_by_codes(block: &[u8; 18], out: &mut [f32; 32]) {
 fn q4_0_by_table(block: &[u8; 18], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
     let mut table = [0.0; 16];
-    multiples_around_zero(f16([*d0, *d1]), &mut table);
+    multiples_of_a_nibble(f16([*d0, *d1]), &mut table);
     look_up_nibbles(codes, [&table; 2], out);
 }
 

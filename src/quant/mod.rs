@@ -12,15 +12,24 @@
 //! numbers as bits. The description of each says what its integers stand for.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod ahead;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
+#[cfg(all(feature = "std", target_arch = "x86_64", feature = "k"))]
+mod avx2_k;
+#[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "k", feature = "legacy")))]
+mod avx2_legacy;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(all(feature = "std", target_arch = "x86_64", feature = "k"))]
+mod avx512_k;
+#[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "k", feature = "legacy")))]
+mod avx512_legacy;
 mod level;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod lines;
 mod narrow;
 mod plain;
 mod range;
+mod roundings;
 mod swap;
 mod unpack;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
@@ -73,6 +82,7 @@ pub(crate) use range::dequantize_range;
 #[cfg(feature = "ternary")]
 pub use ternary::{q1_0, q2_0, tq1_0, tq2_0};
 
+use self::narrow::{Format, Round};
 use crate::tensor_type::tensor_types;
 use crate::{ByteOrder, DequantizeError, TensorType};
 
@@ -232,6 +242,28 @@ fn kernel(tensor_type: TensorType) -> Option<Kernel> {
     kernels::target(tensor_type)
 }
 
+/// What rounds to 16 bits at the level in use.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[allow(
+    unsafe_code,
+    reason = "calls code for instructions that not every processor has, where this one has them"
+)]
+fn rounding(format: Format) -> Round {
+    match Level::in_use() {
+        Level::Target => roundings::target(format),
+        // SAFETY: as in `kernel`.
+        Level::Avx2 => unsafe { roundings::avx2(format) },
+        // SAFETY: as in `kernel`.
+        Level::Avx512 => unsafe { roundings::avx512(format) },
+    }
+}
+
+/// What rounds to 16 bits.
+#[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+fn rounding(format: Format) -> Round {
+    roundings::target(format)
+}
+
 /// A kernel from the function for one block.
 #[allow(dead_code, reason = "not used when every family is off")]
 #[inline(always)]
@@ -240,6 +272,10 @@ fn blocks<const BYTES: usize, const ELEMENTS: usize, const ONE_BY_ONE: bool>(
     mut out: &mut [f32],
     function: impl Fn(&[u8; BYTES], &mut [f32; ELEMENTS]),
 ) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if !ONE_BY_ONE {
+        return lines::blocks(src, out, function);
+    }
     while let (Some((block, blocks)), Some((values, rest))) =
         (src.split_first_chunk(), out.split_first_chunk_mut())
     {
@@ -254,9 +290,6 @@ fn blocks<const BYTES: usize, const ELEMENTS: usize, const ONE_BY_ONE: bool>(
 /// Has all blocks decoded, which are whole ones, with room for each.
 fn run<const ONE_BY_ONE: bool>(kernel: Kernel, block: Block, mut src: &[u8], mut out: &mut [f32]) {
     if !ONE_BY_ONE || block.elements == 1 {
-        #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        return ahead::run(kernel, block, src, out);
-        #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
         return kernel(src, out);
     }
     while let (Some((first, blocks)), Some((values, rest))) =

@@ -148,8 +148,10 @@ pub(super) fn run(swap: Swap, kernel: Kernel, block: Block, mut src: &[u8], mut 
         // Plain elements all at once: they are many.
         let unit = if block.elements == 1 { copy.len() } else { block.bytes };
         copy.chunks_exact_mut(unit.max(1)).for_each(|block| swap.block(block));
-        super::run::<ONE_BY_ONE>(kernel, block, copy, out);
-        src = rest;
-        out = out.get_mut(at_once.wrapping_mul(block.elements)..).unwrap_or_default();
+        // A kernel is given as many elements as blocks.
+        let elements = at_once.wrapping_mul(block.elements).min(out.len());
+        let (values, behind) = out.split_at_mut_checked(elements).unwrap_or_default();
+        super::run::<ONE_BY_ONE>(kernel, block, copy, values);
+        (src, out) = (rest, behind);
     }
 }

@@ -155,6 +155,22 @@ pub(super) fn multiples_around_zero<const N: usize>(factor: f32, table: &mut [f3
     }
 }
 
+/// `factor × number` for −8 to 7: half of the products are those of the other half with the sign turned.
+///
+/// They are not sums as those of [`multiples_around_zero`], so that with few types a program for a processor without floating-point
+/// hardware needs no addition.
+#[inline(always)]
+pub(super) fn multiples_of_a_nibble(factor: f32, table: &mut [f32; 16]) {
+    let (below, from_zero) = table.split_at_mut(8);
+    let mut product = factor * 0.0;
+    let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    for ((below, value), number) in below.iter_mut().rev().zip(from_zero).zip(numbers) {
+        *value = product;
+        product = factor * number;
+        *below = -product;
+    }
+}
+
 /// The values that a table of 32 has for the codes, which are less than 32.
 #[inline(always)]
 pub(super) fn look_up_32(table: &[f32; 32], codes: &[u8], out: &mut [f32]) {

@@ -1,7 +1,7 @@
 //! Which kernels are written for the vectors of a level, where the compiler makes slow code of the portable ones.
 //!
-//! A level has them by the same names: `f16`, `q4_0` and `q4_1`, and in modules `codebooks`, `tables` and `ternary`. How a
-//! block is laid out is told at the portable kernels.
+//! A level has what the time goes into, by the same names: `f16` for 64 elements, `q4_0` and so on for a block, those of
+//! most types in modules. How a block is laid out is told at the portable kernels.
 #![allow(
     dead_code,
     unused_imports,
@@ -20,7 +20,19 @@ macro_rules! by_block {
 }
 pub(super) use by_block;
 
-/// `kernel` of a level, the features given, whose functions are around it.
+/// The kernel of a type of one number an element from its portable function, the bytes of an element and those of 64.
+macro_rules! plain_kernel {
+    ($function:ident $bytes:literal $step_bytes:literal) => {
+        |src, out| {
+            let convert = |src: &[_], out: &mut [_]| plain::$function(src, out);
+            let step = |src: &[_; $step_bytes], out: &mut [_; STEP]| _ = convert(src.as_chunks().0, out);
+            in_lines::<$bytes, $step_bytes>(src, out, step, convert);
+        }
+    };
+}
+pub(super) use plain_kernel;
+
+/// `kernel` of a level, the features given, whose steps are around it.
 ///
 /// The closures in it are compiled for that level.
 macro_rules! written_kernels {
@@ -29,15 +41,39 @@ macro_rules! written_kernels {
         #[target_feature(enable = $features)]
         pub(super) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
             let kernel: Kernel = match tensor_type {
-                TensorType::F16 => |src, out| f16(src, out),
+                TensorType::F16 => |src, out| {
+                    in_lines::<2, 128>(src, out, |src, out| f16(src, out), |src, out| plain::f16(src, out));
+                },
+                TensorType::BF16 => |src, out| {
+                    in_lines::<2, 128>(src, out, |src, out| bf16(src, out), |src, out| plain::bf16(src, out));
+                },
+                TensorType::I8 => plain_kernel!(i8 1 64),
+                TensorType::I16 => plain_kernel!(i16 2 128),
+                TensorType::I32 => plain_kernel!(i32 4 256),
+                TensorType::I64 => plain_kernel!(i64 8 512),
+                TensorType::F64 => plain_kernel!(f64 8 512),
                 #[cfg(feature = "legacy")]
-                TensorType::Q4_0 => {
-                    |src, out| blocks::<18, 32, false>(src, out, |block, out| q4_0(block, out))
-                }
+                TensorType::Q4_0 => by_block!(18 32 q4_0),
                 #[cfg(feature = "legacy")]
-                TensorType::Q4_1 => {
-                    |src, out| blocks::<20, 32, false>(src, out, |block, out| q4_1(block, out))
-                }
+                TensorType::Q4_1 => by_block!(20 32 q4_1),
+                #[cfg(feature = "legacy")]
+                TensorType::Q5_0 => by_block!(22 32 q5_0),
+                #[cfg(feature = "legacy")]
+                TensorType::Q5_1 => by_block!(24 32 q5_1),
+                #[cfg(feature = "legacy")]
+                TensorType::Q8_0 => by_block!(34 32 q8_0),
+                #[cfg(feature = "legacy")]
+                TensorType::Q8_1 => by_block!(36 32 q8_0),
+                #[cfg(feature = "k")]
+                TensorType::Q2_K => by_block!(84 256 q2_k),
+                #[cfg(feature = "k")]
+                TensorType::Q3_K => by_block!(110 256 q3_k),
+                #[cfg(feature = "k")]
+                TensorType::Q4_K => by_block!(144 256 q4_k),
+                #[cfg(feature = "k")]
+                TensorType::Q5_K => by_block!(176 256 q5_k),
+                #[cfg(feature = "k")]
+                TensorType::Q6_K => by_block!(210 256 q6_k),
                 #[cfg(feature = "iq")]
                 TensorType::IQ4_NL => by_block!(18 32 tables::iq4_nl),
                 #[cfg(feature = "iq")]

@@ -276,8 +276,13 @@ impl Json {
 
     /// How many bytes at the front of `input` stand for themselves; an error when the first one may not stand in a string.
     fn plain_run(&mut self, input: &[u8]) -> Result<usize, Fault> {
+        // Nearly all is ASCII, and needs no state.
+        let is_ascii = |byte: &u8| matches!(byte, 0x20..=0x7f) && !matches!(byte, b'"' | b'\\');
         let mut run = 0_usize;
-        for &byte in input {
+        if self.utf8.is_whole() {
+            run = input.iter().position(|byte| !is_ascii(byte)).unwrap_or(input.len());
+        }
+        for &byte in input.get(run..).unwrap_or_default() {
             if self.utf8.is_whole() && matches!(byte, b'"' | b'\\' | 0..0x20) {
                 break;
             }

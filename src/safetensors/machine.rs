@@ -4,19 +4,19 @@ use super::describe::Description;
 use super::json::{Json, Lexeme};
 use crate::byte_order::ByteOrder;
 use crate::carry::{BadField, Parsed, as_u64};
-use crate::checkpoint::{CheckpointError, Fields, Kind, within};
+use crate::checkpoint::{CheckpointError, Fields, Kind};
 use crate::data_section::Plan;
 use crate::directory::TensorSlot;
 use crate::error::{Error, Fault, Section};
 use crate::machine;
 use crate::name::NameReader;
-use crate::options::{MAX_POSITION, Options, limit_or};
+use crate::options::{Options, limit_or};
 use crate::stream::{Failed, Phase, Stream};
 use crate::token::{Format, Header, Lent, Progress, Token};
 use crate::value::ValueType;
 
 /// Bytes of the header's length, which stands before it.
-const LENGTH_BYTES: u64 = 8;
+pub(super) const LENGTH_BYTES: u64 = 8;
 /// Bytes of the shortest header: `{}`.
 const LEAST_HEADER: u64 = 2;
 const METADATA: &[u8] = b"__metadata__";
@@ -64,46 +64,23 @@ pub(super) enum Place {
     Unknown,
 }
 
-/// Every place, at the index that stands for it in a checkpoint.
-const PLACES: [Place; 19] = [
-    Place::Length,
-    Place::Root,
-    Place::Entries,
-    Place::Name,
-    Place::Metadata,
-    Place::Keys,
-    Place::Key,
-    Place::Value,
-    Place::Text,
-    Place::Tensor,
-    Place::Fields,
-    Place::Field,
-    Place::Dtype,
-    Place::DtypeText,
-    Place::Shape,
-    Place::Dims,
-    Place::Offsets,
-    Place::OffsetPair,
-    Place::Unknown,
-];
-
 /// The state of a safetensors decoder. All zero at first.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(super) stream: Stream,
-    json: Json,
+    pub(super) json: Json,
     pub(super) place: Place,
     /// Bytes of the header.
-    header_bytes: u64,
+    pub(super) header_bytes: u64,
     /// Bytes of it that have not come.
-    remaining: u64,
-    has_metadata: bool,
+    pub(super) remaining: u64,
+    pub(super) has_metadata: bool,
     /// No further event of the text in hand is told.
-    skip: bool,
+    pub(super) skip: bool,
     /// Bytes of the text in hand that have been told or skipped.
-    text_bytes: u64,
+    pub(super) text_bytes: u64,
     /// Entries of the metadata, and tensors, that have begun.
-    entries: u32,
+    pub(super) entries: u32,
     pub(super) tensors: u32,
     pub(super) description: Description,
     /// Bytes of all tensors.
@@ -454,38 +431,11 @@ impl machine::Machine for Machine {
     }
 
     fn fields(&mut self, fields: &mut dyn Fields) -> Result<(), CheckpointError> {
-        self.stream.fields(fields)?;
-        self.json.fields(fields)?;
-        let mut place = self.place as u8;
-        fields.u8(&mut place)?;
-        self.place = PLACES.get(usize::from(place)).copied().ok_or(CheckpointError::OutOfRange)?;
-        fields.u64(&mut self.header_bytes)?;
-        fields.u64(&mut self.remaining)?;
-        within(self.remaining <= self.header_bytes)?;
-        within(self.header_bytes <= self.stream.options.max_header_bytes())?;
-        fields.bool(&mut self.has_metadata)?;
-        fields.bool(&mut self.skip)?;
-        fields.u64(&mut self.text_bytes)?;
-        fields.u32(&mut self.entries)?;
-        fields.u32(&mut self.tensors)?;
-        self.description.fields(fields)?;
-        fields.u64(&mut self.tensor_bytes)?;
-        fields.u64(&mut self.expected)?;
-        within(self.tensor_bytes.max(self.expected) <= MAX_POSITION)?;
-        fields.bool(&mut self.scattered)
+        self.list_fields(fields)
     }
 
     fn is_sound(&self, scratch_bytes: usize, slots: &[TensorSlot]) -> bool {
-        let carried = self.stream.carry.len();
-        let most = match self.place {
-            Place::Length => LENGTH_BYTES.saturating_sub(1),
-            // A character that has been told.
-            Place::Text => 4,
-            _ => 0,
-        };
-        carried <= most
-            && (self.place != Place::Length || self.stream.phase == Phase::Head)
-            && self.stream.is_sound(scratch_bytes, slots)
+        self.are_fields_sound(scratch_bytes, slots)
     }
 }
 
@@ -502,17 +452,5 @@ pub(super) fn part<'a>(lexeme: Lexeme, taken: &'a [u8], utf8: &'a mut [u8; 4]) -
         }
         Lexeme::Escaped(char) => char.encode_utf8(utf8).as_bytes(),
         _ => &[],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::PLACES;
-
-    #[test]
-    fn a_place_stands_where_its_number_says() {
-        for (index, place) in PLACES.iter().enumerate() {
-            assert_eq!(*place as usize, index);
-        }
     }
 }

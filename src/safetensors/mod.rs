@@ -11,6 +11,7 @@
 
 mod describe;
 pub(crate) mod dtype;
+mod fields;
 mod json;
 mod machine;
 

@@ -94,7 +94,7 @@ fn count_vocabulary(counter: &Counter, decoder: &mut Decoder, is_skipped: bool) 
             decoder.skip_value();
         }
         while let Some(event) = decoder.decode(&mut input)? {
-            if let Event::Key { .. } = black_box(event) {
+            if let Event::Key { .. } = black_box(&event) {
                 break;
             }
         }
