@@ -79,6 +79,29 @@ fn slices_give_the_reference_bits_through_an_output_of_any_size() {
 }
 
 #[test]
+fn a_large_output_gets_the_reference_bits_wherever_it_begins() {
+    at_each_level(|| {
+        for (tensor_type, _) in kernels() {
+            let (block_bytes, block_elements) = sizes(tensor_type);
+            let (_, bytes, bits) = pairs(tensor_type).swap_remove(0);
+            let times = 10_000 / bits.len() + 1;
+            let (mut bytes, mut bits) = (bytes.repeat(times), bits.repeat(times));
+            // A number of blocks that no larger one divides.
+            bytes.truncate(bytes.len() - block_bytes);
+            bits.truncate(bits.len() - block_elements);
+            let mut all = vec![0.0; bits.len() + 16];
+            for start in [0, 1, 4, 8, 15] {
+                all.fill(f32::NAN);
+                let (before, out) = all.split_at_mut(start);
+                assert_eq!(tensor_type.dequantize(&mut &bytes[..], out), Ok(bits.len()));
+                assert_bits(&out[..bits.len()], &bits, &format!("{tensor_type} from {start} on"));
+                assert!(before.iter().chain(&out[bits.len()..]).all(|value| value.is_nan()));
+            }
+        }
+    });
+}
+
+#[test]
 fn f16_keeps_every_bit_of_a_nan_but_the_quiet_one() {
     let (bytes, bits) = golden("exhaustive", TensorType::F16);
     assert_eq!(bits.len(), 1 << 16);

@@ -18,12 +18,6 @@ use signed::entry;
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xxs`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
-    iq2_xxs_by(block, out, signed::PortableEights);
-}
-
-/// The same, with a way of its own for entries of eight codes.
-#[inline(always)]
-pub(super) fn iq2_xxs_by(block: &[u8; 66], out: &mut [f32; 256], eights: impl signed::Eights) {
     let [d0, d1, parts @ ..] = block;
     let d = f16([*d0, *d1]);
     for (out, part) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts.as_chunks::<8>().0) {
@@ -31,7 +25,7 @@ pub(super) fn iq2_xxs_by(block: &[u8; 66], out: &mut [f32; 256], eights: impl si
         let (signs, scale) = signs_and_scale(word);
         let factor = d * (0.5 + scale) * 0.25;
         let entry = |number: u8| entry(&grids::IQ2XXS, u16::from(number));
-        eights.decode([factor; 2], [e0, e1, e2, e3], entry, signs, out);
+        signed::eights([factor; 2], [e0, e1, e2, e3], entry, signs, out);
     }
 }
 
@@ -46,12 +40,6 @@ pub(super) fn iq2_xxs_by(block: &[u8; 66], out: &mut [f32; 256], eights: impl si
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_xs`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
-    iq2_xs_by(block, out, signed::PortableEights);
-}
-
-/// The same, with a way of its own for entries of eight codes.
-#[inline(always)]
-pub(super) fn iq2_xs_by(block: &[u8; 74], out: &mut [f32; 256], eights: impl signed::Eights) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (codes, scales) = split::<64, 8, 72>(rest);
@@ -61,7 +49,7 @@ pub(super) fn iq2_xs_by(block: &[u8; 74], out: &mut [f32; 256], eights: impl sig
         let codes = [[a0, a1], [b0, b1], [c0, c1], [d0, d1]];
         let entry = |code| entry(&grids::IQ2XS, u16::from_le_bytes(code) & 511);
         let signs = eighth_sign(u32::from_le_bytes([a1 >> 1, b1 >> 1, c1 >> 1, d1 >> 1]));
-        eights.decode(two_factors(d, *scales), codes, entry, signs, out);
+        signed::eights(two_factors(d, *scales), codes, entry, signs, out);
     }
 }
 
@@ -76,12 +64,6 @@ pub(super) fn iq2_xs_by(block: &[u8; 74], out: &mut [f32; 256], eights: impl sig
 /// An element is `d × (0.5 + scale) × 0.5 × ±entry`, as in ggml's `dequantize_row_iq3_xxs`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
-    iq3_xxs_by(block, out, signed::PortableFours(evenly_but_62));
-}
-
-/// The same, with a way of its own for entries of four codes.
-#[inline(always)]
-pub(super) fn iq3_xxs_by(block: &[u8; 98], out: &mut [f32; 256], fours: impl signed::Fours) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (entries, words) = split::<64, 32, 96>(rest);
@@ -90,7 +72,7 @@ pub(super) fn iq3_xxs_by(block: &[u8; 98], out: &mut [f32; 256], fours: impl sig
         let (signs, scale) = signs_and_scale(*word);
         let factor = d * (0.5 + scale) * 0.5;
         let entry = |number: u8| entry(&grids::IQ3XXS, u16::from(number));
-        fours.decode(factor, *entries, entry, signs, out);
+        signed::fours(factor, *entries, entry, evenly_but_62, signs, out);
     }
 }
 
@@ -106,16 +88,6 @@ pub(super) fn iq3_xxs_by(block: &[u8; 98], out: &mut [f32; 256], fours: impl sig
 /// minus, as in ggml's `dequantize_row_iq1_s`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
-    iq1_s_by(block, out, shifted)
-}
-
-/// The same, with a way of its own for an entry.
-#[inline(always)]
-pub(super) fn iq1_s_by(
-    block: &[u8; 50],
-    out: &mut [f32; 256],
-    shifted: impl Fn(f32, u16, bool, &mut [f32; 8]),
-) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (low, words) = split::<32, 16, 48>(rest);
@@ -125,7 +97,7 @@ pub(super) fn iq1_s_by(
         let factor = d * f32::from((top >> 3 & 14) | 1);
         let mut high = u16::from_le_bytes(*word);
         for (out, low) in out.as_chunks_mut::<8>().0.iter_mut().zip(low) {
-            shifted(factor, entry(&grids::IQ1S, u16::from(*low) | (high & 7) << 8), top & 128 != 0, out);
+            shifted(factor, u16::from(*low) | (high & 7) << 8, top & 128 != 0, out);
             high >>= 3;
         }
     }
@@ -158,12 +130,6 @@ pub fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
 /// An element is `d × (1 + 2 × scale) × ±entry`, as in ggml's `dequantize_row_iq3_s`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
-    iq3_s_by(block, out, signed::PortableFours(odd));
-}
-
-/// The same, with a way of its own for entries of four codes.
-#[inline(always)]
-pub(super) fn iq3_s_by(block: &[u8; 110], out: &mut [f32; 256], fours: impl signed::Fours) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (low, rest) = split::<64, 44, 108>(rest);
@@ -180,7 +146,7 @@ pub(super) fn iq3_s_by(block: &[u8; 110], out: &mut [f32; 256], fours: impl sign
             ninths >>= 1;
             entry
         };
-        fours.decode(factor, *low, entry, *signs, out);
+        signed::fours(factor, *low, entry, odd, *signs, out);
     }
 }
 
@@ -197,12 +163,6 @@ pub(super) fn iq3_s_by(block: &[u8; 110], out: &mut [f32; 256], fours: impl sign
 /// An element is `d × (0.5 + scale) × 0.25 × ±entry`, as in ggml's `dequantize_row_iq2_s`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
-    iq2_s_by(block, out, signed::PortableEights);
-}
-
-/// The same, with a way of its own for entries of eight codes.
-#[inline(always)]
-pub(super) fn iq2_s_by(block: &[u8; 82], out: &mut [f32; 256], eights: impl signed::Eights) {
     let [d0, d1, rest @ ..] = block;
     let d = f16([*d0, *d1]);
     let (low, rest) = split::<32, 48, 80>(rest);
@@ -217,7 +177,7 @@ pub(super) fn iq2_s_by(block: &[u8; 82], out: &mut [f32; 256], eights: impl sign
             high >>= 2;
             entry
         };
-        eights.decode(two_factors(d, *scales), *low, entry, *signs, out);
+        signed::eights(two_factors(d, *scales), *low, entry, *signs, out);
     }
 }
 
@@ -233,16 +193,6 @@ pub(super) fn iq2_s_by(block: &[u8; 82], out: &mut [f32; 256], eights: impl sign
 /// An element is `(d × (scale − 32)) × value`, as in ggml's `dequantize_row_iq4_xs`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
-    iq4_xs_by(block, out, |codes, scale, out| look_up_scaled(&NON_LINEAR, codes, scale, out))
-}
-
-/// The same, with a way of its own for codes of a table.
-#[inline(always)]
-pub(super) fn iq4_xs_by(
-    block: &[u8; 136],
-    out: &mut [f32; 256],
-    look_up: impl Fn(&[u8; 16], f32, &mut [f32; 32]),
-) {
     let ([d0, d1, h0, h1, scales @ ..], codes) = split::<8, 128, 136>(block);
     let d = f16([*d0, *d1]);
     // Turned so that the two bits of the next scale are bits 4 and 5.
@@ -253,7 +203,7 @@ pub(super) fn iq4_xs_by(
         let [two_bits, _] = (high & 0x30).to_le_bytes();
         let scale = (two_bits | low).wrapping_sub(32).cast_signed();
         high = high.rotate_right(2);
-        look_up(codes, d * f32::from(scale), out);
+        look_up_scaled(&NON_LINEAR, codes, d * f32::from(scale), out);
     }
 }
 
@@ -269,16 +219,6 @@ pub(super) fn iq4_xs_by(
 /// minus, as in ggml's `dequantize_row_iq1_m`. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
-    iq1_m_by(block, out, shifted)
-}
-
-/// The same, with a way of its own for an entry.
-#[inline(always)]
-pub(super) fn iq1_m_by(
-    block: &[u8; 56],
-    out: &mut [f32; 256],
-    shifted: impl Fn(f32, u16, bool, &mut [f32; 8]),
-) {
     let (low, rest) = split::<32, 24, 56>(block);
     let (high, scales) = split::<16, 8, 24>(rest);
     let [_, a, _, b, _, c, _, e] = scales;
@@ -292,8 +232,7 @@ pub(super) fn iq1_m_by(
             scales >>= 3;
             let entries = low.iter().zip([high & 15, high >> 4]);
             for (out, (low, high)) in out.as_chunks_mut::<8>().0.iter_mut().zip(entries) {
-                let entry = entry(&grids::IQ1S, u16::from_le_bytes([*low, high & 7]));
-                shifted(factor, entry, high & 8 != 0, out);
+                shifted(factor, u16::from_le_bytes([*low, high & 7]), high & 8 != 0, out);
             }
         }
     }
@@ -351,7 +290,8 @@ fn eighth_sign(sevens: u32) -> [u8; 4] {
 
 /// `factor × (code − 1 ± 0.125)` for the eight codes of an entry of `IQ1_S` and `IQ1_M`. All sums are exact.
 #[inline(always)]
-fn shifted(factor: f32, entry: u16, minus: bool, out: &mut [f32; 8]) {
+fn shifted(factor: f32, number: u16, minus: bool, out: &mut [f32; 8]) {
+    let entry = entry(&grids::IQ1S, number);
     let shift = if minus { -1.125 } else { -0.875 };
     if SCALAR {
         shifted_by_table(factor, entry, shift, out)

@@ -6,101 +6,10 @@
 
 use super::unpack::{SCALAR, scale};
 
-/// How the entries of eight codes of a part become values. Kernels take it as a parameter, so that a level may have its own
-/// way.
-pub(super) trait Eights {
-    /// See [`eights`].
-    fn decode<T>(
-        &self,
-        factors: [f32; 2],
-        codes: [T; 4],
-        entry: impl FnMut(T) -> u16,
-        signs: [u8; 4],
-        out: &mut [f32; 32],
-    );
-}
-
-/// The same for entries of four codes.
-pub(super) trait Fours {
-    /// See [`fours`].
-    fn decode<T>(
-        &self,
-        factor: f32,
-        codes: [T; 8],
-        entry: impl FnMut(T) -> u16,
-        signs: [u8; 4],
-        out: &mut [f32; 32],
-    );
-}
-
-/// The way that is compiled for any processor, for entries of eight codes.
-pub(super) struct PortableEights;
-
-impl Eights for PortableEights {
-    #[inline(always)]
-    fn decode<T>(
-        &self,
-        factors: [f32; 2],
-        codes: [T; 4],
-        entry: impl FnMut(T) -> u16,
-        signs: [u8; 4],
-        out: &mut [f32; 32],
-    ) {
-        eights(factors, codes, entry, signs, out);
-    }
-}
-
-/// The same for entries of four codes, with the function that makes the magnitudes of four, one in a byte.
-pub(super) struct PortableFours<M>(pub(super) M);
-
-impl<M: Fn(u32) -> u32> Fours for PortableFours<M> {
-    #[inline(always)]
-    fn decode<T>(
-        &self,
-        factor: f32,
-        codes: [T; 8],
-        entry: impl FnMut(T) -> u16,
-        signs: [u8; 4],
-        out: &mut [f32; 32],
-    ) {
-        fours(factor, codes, entry, &self.0, signs, out);
-    }
-}
-
-/// What takes the entries once they are found.
-impl<F: Fn([f32; 2], [u16; 4], [u8; 4], &mut [f32; 32])> Eights for F {
-    #[inline(always)]
-    fn decode<T>(
-        &self,
-        factors: [f32; 2],
-        codes: [T; 4],
-        entry: impl FnMut(T) -> u16,
-        signs: [u8; 4],
-        out: &mut [f32; 32],
-    ) {
-        self(factors, codes.map(entry), signs, out);
-    }
-}
-
-/// What takes the entries once they are found.
-impl<F: Fn(f32, [u16; 8], [u8; 4], &mut [f32; 32])> Fours for F {
-    #[inline(always)]
-    fn decode<T>(
-        &self,
-        factor: f32,
-        codes: [T; 8],
-        entry: impl FnMut(T) -> u16,
-        signs: [u8; 4],
-        out: &mut [f32; 32],
-    ) {
-        self(factor, codes.map(entry), signs, out);
-    }
-}
-
 /// `factor × ±magnitude` for 32 elements, a factor for 16 of them, from entries of eight 2-bit codes. `entry` finds them
 /// in order.
 #[inline(always)]
-fn eights<T>(
+pub(super) fn eights<T>(
     factors: [f32; 2],
     codes: [T; 4],
     mut entry: impl FnMut(T) -> u16,
@@ -118,7 +27,7 @@ fn eights<T>(
 /// `factor × ±magnitude` for 32 elements, from entries of four 3-bit codes. `entry` finds them in order, and `magnitudes`
 /// makes those of four codes, one in a byte.
 #[inline(always)]
-fn fours<T>(
+pub(super) fn fours<T>(
     factor: f32,
     codes: [T; 8],
     mut entry: impl FnMut(T) -> u16,

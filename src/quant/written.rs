@@ -1,9 +1,24 @@
 //! Which kernels are written for the vectors of a level, where the compiler makes slow code of the portable ones.
 //!
-//! A level has what the time goes into, by the same names: `f16` for 64 elements, `q4_0` and so on for a block, and of types
-//! with tables the steps: `look_up` for codes of a table, and `eights`, `fours` and `shifted` for entries of codebooks. There
-//! what a block consists of stays with the portable kernels.
-#![allow(dead_code, reason = "which of these are used depends on the families turned on")]
+//! A level has what the time goes into, by the same names: `f16` for 64 elements, `q4_0` and so on for a block, those of
+//! most types in modules. How a block is laid out is told at the portable kernels.
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "which of these are used depends on the families turned on"
+)]
+
+#[cfg(feature = "fp4")]
+use super::fp4;
+
+/// A kernel from a function for one block, its sizes given first.
+macro_rules! by_block {
+    ($bytes:literal $elements:literal $function:path) => {
+        |src, out| blocks::<$bytes, $elements, false>(src, out, |block, out| $function(block, out))
+    };
+}
+pub(super) use by_block;
 
 /// The kernel of a type of one number an element from its portable function, the bytes of an element and those of 64.
 macro_rules! plain_kernel {
@@ -38,134 +53,57 @@ macro_rules! written_kernels {
                 TensorType::I64 => plain_kernel!(i64 8 512),
                 TensorType::F64 => plain_kernel!(f64 8 512),
                 #[cfg(feature = "legacy")]
-                TensorType::Q4_0 => {
-                    |src, out| blocks::<18, 32, false>(src, out, |block, out| q4_0(block, out))
-                }
+                TensorType::Q4_0 => by_block!(18 32 q4_0),
                 #[cfg(feature = "legacy")]
-                TensorType::Q4_1 => {
-                    |src, out| blocks::<20, 32, false>(src, out, |block, out| q4_1(block, out))
-                }
+                TensorType::Q4_1 => by_block!(20 32 q4_1),
                 #[cfg(feature = "legacy")]
-                TensorType::Q5_0 => {
-                    |src, out| blocks::<22, 32, false>(src, out, |block, out| q5_0(block, out))
-                }
+                TensorType::Q5_0 => by_block!(22 32 q5_0),
                 #[cfg(feature = "legacy")]
-                TensorType::Q5_1 => {
-                    |src, out| blocks::<24, 32, false>(src, out, |block, out| q5_1(block, out))
-                }
+                TensorType::Q5_1 => by_block!(24 32 q5_1),
                 #[cfg(feature = "legacy")]
-                TensorType::Q8_0 => {
-                    |src, out| blocks::<34, 32, false>(src, out, |block, out| q8_0(block, out))
-                }
+                TensorType::Q8_0 => by_block!(34 32 q8_0),
                 #[cfg(feature = "legacy")]
-                TensorType::Q8_1 => {
-                    |src, out| blocks::<36, 32, false>(src, out, |block, out| q8_0(block, out))
-                }
+                TensorType::Q8_1 => by_block!(36 32 q8_0),
                 #[cfg(feature = "k")]
-                TensorType::Q2_K => {
-                    |src, out| blocks::<84, 256, false>(src, out, |block, out| q2_k(block, out))
-                }
+                TensorType::Q2_K => by_block!(84 256 q2_k),
                 #[cfg(feature = "k")]
-                TensorType::Q3_K => {
-                    |src, out| blocks::<110, 256, false>(src, out, |block, out| q3_k(block, out))
-                }
+                TensorType::Q3_K => by_block!(110 256 q3_k),
                 #[cfg(feature = "k")]
-                TensorType::Q4_K => {
-                    |src, out| blocks::<144, 256, false>(src, out, |block, out| q4_k(block, out))
-                }
+                TensorType::Q4_K => by_block!(144 256 q4_k),
                 #[cfg(feature = "k")]
-                TensorType::Q5_K => {
-                    |src, out| blocks::<176, 256, false>(src, out, |block, out| q5_k(block, out))
-                }
+                TensorType::Q5_K => by_block!(176 256 q5_k),
                 #[cfg(feature = "k")]
-                TensorType::Q6_K => {
-                    |src, out| blocks::<210, 256, false>(src, out, |block, out| q6_k(block, out))
-                }
+                TensorType::Q6_K => by_block!(210 256 q6_k),
                 #[cfg(feature = "iq")]
-                TensorType::IQ4_NL => |src, out| {
-                    blocks::<18, 32, false>(src, out, |[d0, d1, codes @ ..], out| {
-                        look_up(&NON_LINEAR, codes, half([*d0, *d1]), out);
-                    });
-                },
+                TensorType::IQ4_NL => by_block!(18 32 tables::iq4_nl),
                 #[cfg(feature = "iq")]
-                TensorType::IQ4_XS => |src, out| {
-                    blocks::<136, 256, false>(src, out, |block, out| {
-                        iq::iq4_xs_by(block, out, |codes, scale, out| {
-                            look_up(&NON_LINEAR, codes, scale, out)
-                        });
-                    });
-                },
+                TensorType::IQ4_XS => by_block!(136 256 tables::iq4_xs),
                 #[cfg(feature = "fp4")]
-                TensorType::MXFP4 => |src, out| {
-                    blocks::<17, 32, false>(src, out, |block, out| {
-                        let (scale, codes) = fp4::mxfp4_scale(block);
-                        look_up(&E2M1_DOUBLED, codes, scale, out);
-                    });
-                },
+                TensorType::MXFP4 => by_block!(17 32 tables::mxfp4),
                 #[cfg(feature = "fp4")]
-                TensorType::NVFP4 => |src, out| {
-                    blocks::<36, 64, false>(src, out, |block, out| {
-                        fp4::nvfp4_by(block, out, |codes, scale, out| {
-                            look_up_eight(&E2M1_DOUBLED, codes, scale, out);
-                        });
-                    });
-                },
+                TensorType::NVFP4 => by_block!(36 64 tables::nvfp4),
                 #[cfg(feature = "iq")]
-                TensorType::IQ2_XXS => |src, out| {
-                    blocks::<66, 256, false>(src, out, |block, out| {
-                        iq::iq2_xxs_by(block, out, |factors, entries, signs, out: &mut _| {
-                            eights(factors, entries, signs, out);
-                        });
-                    });
-                },
+                TensorType::IQ2_XXS => by_block!(66 256 codebooks::iq2_xxs),
                 #[cfg(feature = "iq")]
-                TensorType::IQ2_XS => |src, out| {
-                    blocks::<74, 256, false>(src, out, |block, out| {
-                        iq::iq2_xs_by(block, out, |factors, entries, signs, out: &mut _| {
-                            eights(factors, entries, signs, out);
-                        });
-                    });
-                },
+                TensorType::IQ2_XS => by_block!(74 256 codebooks::iq2_xs),
                 #[cfg(feature = "iq")]
-                TensorType::IQ2_S => |src, out| {
-                    blocks::<82, 256, false>(src, out, |block, out| {
-                        iq::iq2_s_by(block, out, |factors, entries, signs, out: &mut _| {
-                            eights(factors, entries, signs, out);
-                        });
-                    });
-                },
+                TensorType::IQ2_S => by_block!(82 256 codebooks::iq2_s),
                 #[cfg(feature = "iq")]
-                TensorType::IQ3_XXS => |src, out| {
-                    blocks::<98, 256, false>(src, out, |block, out| {
-                        iq::iq3_xxs_by(block, out, |factor, entries, signs, out: &mut _| {
-                            fours(&EVENLY_BUT_62, factor, entries, signs, out);
-                        });
-                    });
-                },
+                TensorType::IQ3_XXS => by_block!(98 256 codebooks::iq3_xxs),
                 #[cfg(feature = "iq")]
-                TensorType::IQ3_S => |src, out| {
-                    blocks::<110, 256, false>(src, out, |block, out| {
-                        iq::iq3_s_by(block, out, |factor, entries, signs, out: &mut _| {
-                            fours(&ODD, factor, entries, signs, out);
-                        });
-                    });
-                },
+                TensorType::IQ3_S => by_block!(110 256 codebooks::iq3_s),
                 #[cfg(feature = "iq")]
-                TensorType::IQ1_S => |src, out| {
-                    blocks::<50, 256, false>(src, out, |block, out| {
-                        iq::iq1_s_by(block, out, |factor, entry, minus, out| {
-                            shifted(factor, entry, minus, out)
-                        });
-                    });
-                },
+                TensorType::IQ1_S => by_block!(50 256 codebooks::iq1_s),
                 #[cfg(feature = "iq")]
-                TensorType::IQ1_M => |src, out| {
-                    blocks::<56, 256, false>(src, out, |block, out| {
-                        iq::iq1_m_by(block, out, |factor, entry, minus, out| {
-                            shifted(factor, entry, minus, out)
-                        });
-                    });
-                },
+                TensorType::IQ1_M => by_block!(56 256 codebooks::iq1_m),
+                #[cfg(feature = "ternary")]
+                TensorType::TQ1_0 => by_block!(54 256 ternary::tq1_0),
+                #[cfg(feature = "ternary")]
+                TensorType::TQ2_0 => by_block!(66 256 ternary::tq2_0),
+                #[cfg(feature = "ternary")]
+                TensorType::Q1_0 => by_block!(18 128 ternary::q1_0),
+                #[cfg(feature = "ternary")]
+                TensorType::Q2_0 => by_block!(18 64 ternary::q2_0),
                 _ => return None,
             };
             Some(kernel)
@@ -174,16 +112,76 @@ macro_rules! written_kernels {
 }
 pub(super) use written_kernels;
 
-/// The magnitudes of `IQ3_XXS`.
-pub(super) static EVENLY_BUT_62: [f32; 8] = [4.0, 12.0, 20.0, 28.0, 36.0, 44.0, 52.0, 62.0];
-/// The magnitudes of `IQ3_S`.
-pub(super) static ODD: [f32; 8] = [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0];
-/// The magnitudes of the `IQ2` types, for two codes: the upper one does not matter.
-pub(super) static OF_TWO_BITS: [f32; 16] =
-    [8.0, 25.0, 43.0, 60.0, 8.0, 25.0, 43.0, 60.0, 8.0, 25.0, 43.0, 60.0, 8.0, 25.0, 43.0, 60.0];
 /// Codes less 8.
 pub(super) static AROUND_ZERO: [f32; 16] =
     [-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 /// Codes.
 pub(super) static FROM_ZERO: [f32; 16] =
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
+
+/// What the scales of `MXFP4` stand for.
+#[cfg(feature = "fp4")]
+pub(super) static HALVES_OF_E8M0: [f32; 256] = {
+    let mut halves = [0.0; 256];
+    let (mut rest, mut scale): (&mut [f32], u8) = (&mut halves, 0);
+    while let [first, others @ ..] = rest {
+        *first = fp4::half_of_e8m0(scale);
+        scale = scale.wrapping_add(1);
+        rest = others;
+    }
+    halves
+};
+
+/// What the scales of `NVFP4` stand for.
+#[cfg(feature = "fp4")]
+pub(super) static HALVES_OF_UE4M3: [f32; 256] = {
+    let mut halves = [0.0; 256];
+    let (mut rest, mut scale): (&mut [f32], u8) = (&mut halves, 0);
+    while let [first, others @ ..] = rest {
+        *first = fp4::half_of_ue4m3(scale);
+        scale = scale.wrapping_add(1);
+        rest = others;
+    }
+    halves
+};
+
+/// The first four base-3 digits of each byte, two bits each.
+pub(super) const fn digits_0_to_3() -> [u8; 256] {
+    let mut digits = [0; 256];
+    let (mut rest, mut byte): (&mut [u8], u8) = (&mut digits, 0);
+    while let [first, others @ ..] = rest {
+        let [two, four, six] = [byte.wrapping_mul(3), byte.wrapping_mul(9), byte.wrapping_mul(27)];
+        *first = digit(byte) | digit(two) << 2 | digit(four) << 4 | digit(six) << 6;
+        byte = byte.wrapping_add(1);
+        rest = others;
+    }
+    digits
+}
+
+/// The fifth base-3 digit of each byte.
+pub(super) const fn digit_4() -> [u8; 256] {
+    let mut digits = [0; 256];
+    let (mut rest, mut byte): (&mut [u8], u8) = (&mut digits, 0);
+    while let [first, others @ ..] = rest {
+        *first = digit(byte.wrapping_mul(81));
+        byte = byte.wrapping_add(1);
+        rest = others;
+    }
+    digits
+}
+
+/// The first base-3 digit of a fraction of 256.
+const fn digit(byte: u8) -> u8 {
+    match byte {
+        0..=85 => 0,
+        86..=170 => 1,
+        171.. => 2,
+    }
+}
+
+/// Keeps an array in memory. A number is broadcast from there for nothing, and to take it out of a register takes two
+/// shuffles, of which a kernel has too many already; but that is what the compiler would have it do.
+#[inline(always)]
+pub(super) fn in_memory<T>(array: &T) -> &T {
+    core::hint::black_box(array)
+}
