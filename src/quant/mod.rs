@@ -13,16 +13,8 @@
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx2;
-#[cfg(all(feature = "std", target_arch = "x86_64", feature = "k"))]
-mod avx2_k;
-#[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "k", feature = "legacy")))]
-mod avx2_legacy;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod avx512;
-#[cfg(all(feature = "std", target_arch = "x86_64", feature = "k"))]
-mod avx512_k;
-#[cfg(all(feature = "std", target_arch = "x86_64", any(feature = "k", feature = "legacy")))]
-mod avx512_legacy;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod large;
 mod level;

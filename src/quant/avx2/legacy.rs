@@ -3,7 +3,7 @@
 //! Codes are put together as bytes, 16 of them in both halves of a vector, from where one step makes eight numbers of them.
 #![allow(dead_code, reason = "with `legacy` turned off, only what the kernels of `k` use")]
 
-use super::unpack::split;
+use crate::quant::unpack::split;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_storeu_ps};
 

@@ -7,15 +7,19 @@
 mod bytes;
 #[cfg(feature = "iq")]
 mod codebooks;
+#[cfg(feature = "k")]
+mod k;
+#[cfg(any(feature = "k", feature = "legacy"))]
+mod legacy;
 #[cfg(any(feature = "iq", feature = "fp4"))]
 mod tables;
 #[cfg(feature = "ternary")]
 mod ternary;
 
 #[cfg(feature = "k")]
-use super::avx512_k::{q2_k, q3_k, q4_k, q5_k, q6_k};
+use self::k::{q2_k, q3_k, q4_k, q5_k, q6_k};
 #[cfg(feature = "legacy")]
-use super::avx512_legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
+use self::legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
 use super::lines::{STEP, in_lines};
 use super::written::{by_block, plain_kernel, written_kernels};
 use super::{Kernel, blocks, plain};

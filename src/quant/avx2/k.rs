@@ -1,8 +1,8 @@
 //! Kernels in vectors of 8 numbers for those blocks of 256 elements of which the compiler makes slow code.
 
-use super::avx2_legacy::{nibbles, scale_add, twice, two_halves};
-use super::k::six_bit_pairs;
-use super::unpack::split;
+use super::legacy::{nibbles, scale_add, twice, two_halves};
+use crate::quant::k::six_bit_pairs;
+use crate::quant::unpack::split;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::_mm256_storeu_ps;
 

@@ -3,15 +3,19 @@
 
 #[cfg(feature = "iq")]
 pub(super) mod codebooks;
+#[cfg(feature = "k")]
+mod k;
+#[cfg(any(feature = "k", feature = "legacy"))]
+mod legacy;
 #[cfg(any(feature = "iq", feature = "fp4"))]
 mod tables;
 #[cfg(feature = "ternary")]
 mod ternary;
 
 #[cfg(feature = "k")]
-use super::avx2_k::{q4_k, q5_k};
+use self::k::{q4_k, q5_k};
 #[cfg(feature = "legacy")]
-use super::avx2_legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
+use self::legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
 #[cfg(feature = "k")]
 use super::k::{q2_k, q3_k, q6_k};
 use super::lines::{STEP, in_lines};

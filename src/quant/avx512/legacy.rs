@@ -4,9 +4,9 @@
 //! lowest bits of an index are looked at, so what a shift leaves above a code does no harm.
 #![allow(dead_code, reason = "with `legacy` turned off, only what the kernels of `k` use")]
 
-use super::avx512::look_up_nibbles;
-use super::unpack::split;
-use super::written::{AROUND_ZERO, FROM_ZERO};
+use super::look_up_nibbles;
+use crate::quant::unpack::split;
+use crate::quant::written::{AROUND_ZERO, FROM_ZERO};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm512_loadu_ps, _mm512_storeu_ps};
 

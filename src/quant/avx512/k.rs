@@ -6,10 +6,10 @@
 //!
 //! Factors are exact: products of the 11 bits of an f16 number and of 8 bits at most.
 
-use super::avx2::half;
-use super::avx512_legacy::{multiples_plus, select};
-use super::k::q3_k_scales;
-use super::unpack::split;
+use super::legacy::{multiples_plus, select};
+use crate::quant::avx2::half;
+use crate::quant::k::q3_k_scales;
+use crate::quant::unpack::split;
 use core::arch::x86_64::*;
 use core::hint::black_box;
 use safe_unaligned_simd::x86_64::{
