@@ -292,7 +292,7 @@ fn sift_down(heap: &mut [TensorSlot], mut root: usize, before: fn(&TensorSlot, &
 }
 
 /// Core's `swap` can panic, and not every target's optimizer sees that it never does here.
-fn swap(slots: &mut [TensorSlot], first: usize, second: usize) {
+pub(crate) fn swap(slots: &mut [TensorSlot], first: usize, second: usize) {
     if let Ok([first, second]) = slots.get_disjoint_mut([first, second]) {
         core::mem::swap(first, second);
     }
