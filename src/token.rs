@@ -10,7 +10,7 @@ use crate::value::{Scalar, ValueType};
 
 /// A step's result. The decoder turns it into an [`Event`](crate::Event) by lending the slices it names.
 #[derive(Clone, Copy, Debug)]
-#[repr(u32)]
+#[repr(u32)] // As of events.
 pub enum Token {
     Header(Header),
     Key(ValueType),

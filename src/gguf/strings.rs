@@ -51,6 +51,7 @@ impl Machine {
         if bytes > room {
             return None;
         }
+        // What the states keep of a body in hand stays as it was: between two elements nobody asks for it.
         *left = others;
         *input = rest;
         self.stream.carry.jump(bytes);

@@ -109,7 +109,7 @@ fn pieces(
     out: &mut [f32],
     store: impl Fn(&mut [f32; LINE], &[f32; LINE]),
 ) {
-    // Every number of elements in a block is a power of two, and less than those of a piece. No block has more than 300 bytes.
+    // Every number of elements in a block is a power of two, and at most those of a piece. No block has more than 300 bytes.
     let bytes = (PIECE >> block.elements.trailing_zeros()).wrapping_mul(block.bytes);
     // The first piece by ordinary stores, up to the line that its end is in.
     let (Some((first, src)), Some(piece)) = (src.split_at_checked(bytes), out.get_mut(..PIECE)) else {
@@ -219,14 +219,14 @@ fn widen_line_512(halves: &[[u8; 2]; LINE], values: &mut [f32; LINE]) {
     }
 }
 
-/// Waits for stores past the caches, before anybody else can see what they wrote: such stores wait for nothing else.
+/// Waits for stores past the caches, which wait for nothing else.
 #[allow(unsafe_code, unused_unsafe, reason = "a safe function of newer compilers only")]
-fn fence() {
+pub(super) fn fence() {
     // SAFETY: every x86-64 processor has it.
     unsafe { _mm_sfence() };
 }
 
-/// Writes a line past the caches. [`fence`] must follow before another processor reads it.
+/// Writes a line past the caches. [`fence`] must follow before anything else reads it or writes to it.
 #[inline]
 #[target_feature(enable = "avx")]
 #[allow(unsafe_code, reason = "there is no safe function for it")]
@@ -235,7 +235,8 @@ pub(super) fn store_line_256(line: &mut [f32; LINE], values: &[f32; LINE]) {
     for (out, values) in line.as_chunks_mut::<8>().0.iter_mut().zip(values.as_chunks::<8>().0) {
         let values = _mm256_loadu_ps(values);
         if is_line {
-            // SAFETY: `out` is 32 bytes that may be written. They begin at a multiple of 32, since the line does.
+            // SAFETY: `out` is 32 bytes that may be written. They begin at a multiple of 32, since the line does. Nobody touches
+            // them before `fence`.
             unsafe { _mm256_stream_ps(out.as_mut_ptr(), values) };
         } else {
             _mm256_storeu_ps(out, values);
@@ -243,14 +244,14 @@ pub(super) fn store_line_256(line: &mut [f32; LINE], values: &[f32; LINE]) {
     }
 }
 
-/// Writes a line past the caches. [`fence`] must follow before another processor reads it.
+/// Writes a line past the caches. [`fence`] must follow before anything else reads it or writes to it.
 #[inline]
 #[target_feature(enable = "avx512f")]
 #[allow(unsafe_code, reason = "there is no safe function for it")]
 pub(super) fn store_line_512(line: &mut [f32; LINE], values: &[f32; LINE]) {
     let values = _mm512_loadu_ps(values);
     if is_line(line) {
-        // SAFETY: the line is 64 bytes that may be written, and begins at a multiple of 64.
+        // SAFETY: the line is 64 bytes that may be written, and begins at a multiple of 64. Nobody touches it before `fence`.
         unsafe { _mm512_stream_ps(line.as_mut_ptr(), values) };
     } else {
         _mm512_storeu_ps(line, values);

@@ -3,8 +3,8 @@
 
 extern crate std;
 
-use super::large::{LINE, PIECE, PLACE_LINES, PLACES, before_lines, store_line_256, store_line_512};
-use super::tests::{assert_same, fill};
+use super::large::{LINE, PIECE, PLACE_LINES, PLACES, before_lines, fence, store_line_256, store_line_512};
+use super::tests::{assert_same, at_each_level, fill};
 use super::{Level, block, kernel, large};
 use crate::TensorType;
 use std::vec;
@@ -49,9 +49,7 @@ fn any_output_of_any_type_has_the_bits_of_the_kernel() {
     let dtypes = TensorType::DTYPES;
     #[cfg(not(feature = "safetensors"))]
     let dtypes = &[];
-    let before = Level::in_use();
-    for level in Level::ALL.into_iter().filter(|level| level.force()) {
-        std::println!("level {level:?}");
+    at_each_level(|| {
         let types = TensorType::ALL.iter().chain(dtypes).copied();
         for tensor_type in types.filter(|tensor_type| kernel(*tensor_type).is_some()) {
             let block = block(tensor_type).unwrap();
@@ -65,8 +63,7 @@ fn any_output_of_any_type_has_the_bits_of_the_kernel() {
                 }
             }
         }
-    }
-    assert!(before.force());
+    });
 }
 
 #[test]
@@ -90,12 +87,14 @@ fn a_line_is_written_wherever_it_is() {
         if Level::Avx512.is_available() {
             // SAFETY: the processor has AVX-512.
             unsafe { store_line_512(line, &values) };
+            fence();
             assert_eq!(*line, values);
             line.fill(UNTOUCHED);
         }
         if Level::Avx2.is_available() {
             // SAFETY: the processor has AVX2.
             unsafe { store_line_256(line, &values) };
+            fence();
             assert_eq!(*line, values);
             line.fill(UNTOUCHED);
         }

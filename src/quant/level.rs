@@ -21,7 +21,7 @@ pub enum Level {
     Target = 1,
     /// AVX2 and what came with it: BMI1, BMI2, F16C, LZCNT, POPCNT. The x86-64-v3 of compilers, without FMA.
     Avx2 = 2,
-    /// AVX-512 F, BW, CD, DQ, VL, VBMI: Intel's since Ice Lake, AMD's since Zen 4.
+    /// AVX-512 F, BW, CD, DQ, VL, VBMI: Intel's since Ice Lake, AMD's since Zen 4. For compilers it has FMA, which no kernel uses.
     Avx512 = 3,
 }
 
@@ -36,6 +36,8 @@ impl Level {
     /// Whether kernels of this level are compiled, and this machine can run them.
     ///
     /// Never panics.
+    // What is asked for here is what `target_feature` names where a level is compiled: in `quant/mod`, `quant/large`, `quant/avx2` and
+    // `quant/avx512`.
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     pub fn is_available(self) -> bool {
         macro_rules! has {
@@ -46,7 +48,7 @@ impl Level {
             Self::Target => true,
             Self::Avx2 => has_avx2(),
             Self::Avx512 => {
-                has_avx2() && has!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl" "avx512vbmi")
+                has_avx2() && has!("fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl" "avx512vbmi")
             }
         }
     }

@@ -8,7 +8,7 @@ use core::hint::black_box;
 /// Elements of a step.
 pub(super) const STEP: usize = 64;
 /// Bytes of a line of the cache.
-const LINE: usize = 64;
+const LINE_BYTES: usize = 64;
 
 /// Converts as many elements as there are: `convert` 64 of them, which are `STEP_BYTES` bytes, and `convert_few` fewer.
 ///
@@ -34,7 +34,8 @@ pub(super) fn in_lines<const BYTES: usize, const STEP_BYTES: usize>(
     if let (Some(first), Some(values)) = (elements.as_flattened().first_chunk(), out.first_chunk_mut()) {
         convert(first, values);
     }
-    let before_line = out.as_ptr().align_offset(LINE);
+    // However many there are, the first step has them.
+    let before_line = out.as_ptr().align_offset(LINE_BYTES).min(STEP);
     let elements = elements.get(before_line..).unwrap_or_default().as_flattened().as_chunks().0;
     let values = out.get_mut(before_line..).unwrap_or_default().as_chunks_mut().0;
     for (elements, values) in elements.iter().zip(values) {

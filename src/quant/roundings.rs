@@ -58,23 +58,24 @@ mod tests {
     #![allow(clippy::indexing_slicing)]
 
     use super::*;
-    use crate::quant::{Level, rounding};
+    use crate::quant::rounding;
+    use crate::quant::tests::at_each_level;
 
     #[test]
     fn the_shorter_slice_says_how_many_numbers_are_rounded() {
         let values = core::array::from_fn::<f32, 40, _>(|at| [1.0, -2.5, 3.0e-6, 7.0e4, f32::NAN][at % 5]);
-        let before = Level::in_use();
-        let levels = Level::ALL.into_iter().filter(|level| level.force());
-        for (round, format) in levels.flat_map(|_| [Format::F16, Format::Bf16].map(|to| (rounding(to), to))) {
-            for (count, room) in (0..=40).flat_map(|count| (0..=40).map(move |room| (count, room))) {
-                let (mut out, mut expected) = ([0x1234; 40], [0x1234; 40]);
-                round(&values[..count], &mut out[..room]);
-                for (expected, value) in expected[..room].iter_mut().zip(&values[..count]) {
-                    target(format)(&[*value], core::slice::from_mut(expected));
+        at_each_level(|| {
+            for format in [Format::F16, Format::Bf16] {
+                let round = rounding(format);
+                for (count, room) in (0..=40).flat_map(|count| (0..=40).map(move |room| (count, room))) {
+                    let (mut out, mut expected) = ([0x1234; 40], [0x1234; 40]);
+                    round(&values[..count], &mut out[..room]);
+                    for (expected, value) in expected[..room].iter_mut().zip(&values[..count]) {
+                        target(format)(&[*value], core::slice::from_mut(expected));
+                    }
+                    assert_eq!(out, expected, "{count} numbers, room for {room}");
                 }
-                assert_eq!(out, expected, "{count} numbers, room for {room}");
             }
-        }
-        assert!(before.force());
+        });
     }
 }

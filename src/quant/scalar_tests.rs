@@ -2,13 +2,12 @@
 //! holds to the reference. Where the former are in use, it holds them themselves.
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::tests::SPECIAL;
 #[cfg(feature = "k")]
 use super::{k, k_scalar};
 #[cfg(feature = "ternary")]
 use super::{ternary, ternary_scalar};
 use core::ops::Range;
-
-const SPECIAL: [u16; 10] = [0x0000, 0x8000, 0x0001, 0x83ff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e01, 0xfd00];
 
 /// Numbers that no run differs in.
 struct Random(u32);

@@ -7,7 +7,11 @@
     clippy::cast_possible_truncation
 )]
 
-use super::{block, blocks, dequantize, kernel, run};
+use super::{Block, Level, ONE_BY_ONE, block, blocks, dequantize, kernel, kernels, run};
+use std::sync::{Mutex, PoisonError};
+
+extern crate std;
+
 use crate::{ByteOrder, DequantizeError, TensorType};
 
 /// Each type with the numbers in its block, as (offset, bytes), except those that are `AMBIGUOUS`.
@@ -116,6 +120,61 @@ pub(super) fn assert_same(one: &[f32], other: &[f32], what: &str) {
         let same = one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan();
         assert!(same, "{what}: element {number} is {one} one way and {other} the other way");
     }
+}
+
+/// Does it at each level that this machine has. No two tests force one at once.
+pub(super) fn at_each_level(check: impl Fn()) {
+    static FORCED: Mutex<()> = Mutex::new(());
+    let _forced = FORCED.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = Level::in_use();
+    for level in Level::ALL.into_iter().filter(|level| level.force()) {
+        std::println!("level {level:?}");
+        check();
+    }
+    assert!(before.force());
+}
+
+/// Zeros, the least numbers and the largest, infinities and NaNs: binary16, and the upper half of a number of more bytes.
+pub(super) const SPECIAL: [u16; 10] =
+    [0x0000, 0x8000, 0x0001, 0x83ff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e01, 0xfd00];
+
+/// Numbers of the blocks that are `AMBIGUOUS`, which have no order to be reversed in. The scale of `IQ1_M` is spread over others.
+fn ambiguous_numbers(tensor_type: TensorType) -> &'static [(usize, usize)] {
+    match tensor_type {
+        TensorType::Q5_1 => &[(0, 2), (2, 2)],
+        TensorType::IQ1_M => &[],
+        _ => &[(0, 2)],
+    }
+}
+
+#[test]
+fn special_numbers_give_the_same_bits_at_each_level() {
+    let types = NUMBERS.iter().map(|(tensor_type, numbers)| (*tensor_type, *numbers));
+    let ambiguous = AMBIGUOUS.iter().map(|tensor_type| (*tensor_type, ambiguous_numbers(*tensor_type)));
+    let types: std::vec::Vec<_> =
+        types.chain(ambiguous).filter(|(tensor_type, _)| on(*tensor_type)).collect();
+    at_each_level(|| {
+        for (tensor_type, numbers) in &types {
+            let portable = kernels::target(*tensor_type).unwrap();
+            let Block { elements, bytes } = block(*tensor_type).unwrap();
+            // Each special number is in each place of a number, beside each other one.
+            const COUNT: usize = SPECIAL.len() * SPECIAL.len();
+            let (mut src, mut values) =
+                (std::vec![0; bytes * COUNT], [(); 2].map(|()| std::vec![1.5; elements * COUNT]));
+            fill(&mut src);
+            for (index, block) in src.chunks_exact_mut(bytes).enumerate() {
+                for (place, (offset, width)) in numbers.iter().enumerate() {
+                    let special = if place % 2 == 0 { index % SPECIAL.len() } else { index / SPECIAL.len() };
+                    block[offset + width - 2..offset + width]
+                        .copy_from_slice(&SPECIAL[special].to_le_bytes());
+                }
+            }
+            let [actual, expected] = &mut values;
+            run::<ONE_BY_ONE>(kernel(*tensor_type).unwrap(), Block { elements, bytes }, &src, actual);
+            run::<ONE_BY_ONE>(portable, Block { elements, bytes }, &src, expected);
+            assert_same(actual, expected, tensor_type.name().unwrap());
+        }
+    });
 }
 
 #[test]
