@@ -5,10 +5,11 @@
 //!
 //! ```text
 //! any chunks ──▶ Decoder ──▶ Event<'_> ──▶ Blocks ──▶ dequantize ──▶ caller's &mut [f32]
-//!                │               └ event: a token, its slices lent    └ quant: a file a family
+//!                │               └ event: a token, its slices lent    └ quant: a file a family, and for
+//!                │                                                      vectors of x86-64 avx2 and avx512
 //!                │ gguf/machine  order of the file: plain integers, no bytes; it says tokens (`token`)
 //!                │ gguf/record   shape of its fields: nom parsers, no state
-//!                │ gguf/strings  the short way for strings of an array that a chunk holds whole: `decode` tries it first
+//!                │ gguf/strings  the short way for strings of an array that a chunk holds whole
 //!                │ safetensors/  json: tokens of the header; machine: what they mean; describe: the fields of a tensor, its rules
 //!                │ stream        what both machines have: position, name and tensor in hand, data, error
 //!                │ carry         the few bytes of a field that a chunk edge cut
@@ -17,16 +18,29 @@
 //! ```
 //!
 //! By name: `Decoder::decode`, `Machine::step` (a format's `step_head`, which calls `Carry::read` in GGUF and `Json::next` in
-//! safetensors; from a tensor told on `Stream::step`, which calls `DataSection::blocks`), `Decoder::event`, `Blocks::dequantize`, `quant::dequantize`, the function
-//! of the type. The readers of [`io`] do the first three in two calls (`decode`: `Steps::step` and `lend`).
+//! safetensors; from a tensor told on `Stream::step`, which calls `DataSection::blocks`), `Decoder::event`, `Blocks::dequantize`, `quant::dequantize`, which takes
+//! a kernel from `quant::kernel`. `decode` stands in `decoder`, and on 64 bits tries `whole_text` first, for strings of an array; the file
+//! `decode` has what a reader asks of any decoder. The readers of [`io`] do the first three in two calls, `Steps::step` and `lend`.
+//!
+//! A kernel is the function of the type in a loop. On x86-64 with the feature `std` there are three levels of it (`quant/level`), and the
+//! processor is asked once: `quant/avx512` or `quant/avx2`, for the types listed in `quant/written`, and for others the portable function,
+//! compiled for that level. `quant/lines` is the loop, `quant/large` writes 32 MiB or more past the caches. Anywhere else there is
+//! the portable function alone: of it the compiler makes vectors of aarch64, and where there are none it takes the way that
+//! `quant::unpack::SCALAR` chooses. Blocks of big-endian files go through `quant/swap` first.
 //!
 //! Where to add
 //! - a value type: `ValueType` and `Scalar` in `value`, an iterator of `Items` in `event`, what the getters make of it in
 //!   `metadata/value`.
 //! - a tensor type: a line of the table in `tensor_type`, a function in `quant`. A dtype of safetensors: a line of the table in
-//!   `safetensors/dtype`, a function in `quant/dtype`. The tests then ask for golden data and a row of the README.
+//!   `safetensors/dtype`, a function in `quant/dtype`. The tests then ask for golden data, a row of the README, its numbers in
+//!   `quant/tests`; its flash is measured by `.ci/sizes`, its instructions by `examples/firmware` and `benches`.
 //! - a kernel for processors without vector units: beside the one of its type, chosen by `quant::unpack::SCALAR`, and held to
 //!   the same bits by a test. Its instructions have a limit in `examples/firmware/budget.txt`.
+//! - a kernel for AVX2 or AVX-512: a function in `quant/avx2` or `quant/avx512`, and a line in `quant/written`. That list is one for
+//!   both levels, so the other one has the same name: a kernel of its own, or the portable one, imported. For NEON there is none yet; it
+//!   needs no level, since every aarch64 has it.
+//! - a level: `quant/level`, `kernel` and `rounding` in `quant/mod`, a folder with `written_kernels`, `quant/roundings`, and `run` in
+//!   `quant/large`. No merged multiplication and addition: it would not have ggml's bits.
 //! - a rule: about one tensor in `gguf/tensors` or `safetensors/describe`, about several in `placement`.
 //! - a format: a machine of its own (`machine` says what is asked of one), a name in `token::Format`, a rule in `detect`.
 //! - a limit: `options` (0 is the default; its `fields` too, and the version in `checkpoint` goes up), a row of the table in `error`, the check where the format's machine

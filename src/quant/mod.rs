@@ -1,7 +1,7 @@
 //! Dequantizers: one function a block type, from the bytes of one block to its `f32` values.
 //!
 //! Each is infallible and stands alone, so firmware that knows its types links only those. For whole slices of
-//! a type known at run time there is [`TensorType::dequantize`]. The values of ggml's types are those of its
+//! a type known at run time there is [`TensorType::dequantize`]. On a host take that one: it alone has kernels for AVX2 and AVX-512. The values of ggml's types are those of its
 //! reference functions, bit for bit, except that a NaN may be another NaN.
 //!
 //! Blocks here are little-endian. In the descriptions an offset counts bytes from the start of the block, and an

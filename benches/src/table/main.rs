@@ -1,7 +1,8 @@
 //! How fast weightstream is, beside others and beside what memory allows: one table, written as Markdown.
 //!
-//! `table [SECTION...] [--seconds N]` with the sections `near`, `cache`, `memory`, `header`, `safetensors` and `file`; all of
-//! them where none is named. `N` is the time that is spent on a row, 1 without it.
+//! `table [SECTION...] [--seconds N] [--level LEVEL]` with the sections `near`, `cache`, `memory`, `header`, `safetensors` and `file`; all of
+//! them where none is named. `N` is the time that is spent on a row, 1 without it; `LEVEL` the level of the
+//! kernels, the highest there is without it.
 
 mod dequantize;
 mod header;
@@ -17,9 +18,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use row::Row;
+use weightstream::quant::Level;
 
 const SECTIONS: [&str; 6] = ["near", "cache", "memory", "header", "safetensors", "file"];
-const USAGE: &str = "usage: table [near] [cache] [memory] [header] [safetensors] [file] [--seconds N]";
+const USAGE: &str =
+    "usage: table [near] [cache] [memory] [header] [safetensors] [file] [--seconds N] [--level LEVEL]";
 const TENSORS: usize = 100_000;
 
 fn main() -> ExitCode {
@@ -41,6 +44,11 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Option<(Vec<String>, Du
     while let Some(argument) = given.next() {
         if argument == "--seconds" {
             budget = Duration::try_from_secs_f64(given.next()?.parse().ok()?).ok()?;
+        } else if argument == "--level" {
+            let name = given.next()?;
+            let level =
+                Level::ALL.into_iter().find(|level| format!("{level:?}").eq_ignore_ascii_case(&name))?;
+            level.force().then_some(())?;
         } else if SECTIONS.contains(&&argument[..]) {
             sections.push(argument);
         } else {

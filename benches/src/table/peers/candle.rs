@@ -11,8 +11,11 @@ use candle_core::quantized::k_quants::{
 };
 use weightstream::TensorType;
 
+/// What decodes blocks of a type.
+type Dequantizer = fn(&[u8], &mut [f32]);
+
 /// The function of a type, if candle has one.
-pub(crate) fn dequantizer(tensor_type: TensorType) -> Option<fn(&[u8], &mut [f32])> {
+pub(crate) fn dequantizer(tensor_type: TensorType) -> Option<Dequantizer> {
     Some(match tensor_type {
         TensorType::F32 => dequantize::<f32>,
         TensorType::F16 => dequantize::<half::f16>,

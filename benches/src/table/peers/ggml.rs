@@ -18,7 +18,7 @@ pub(crate) fn dequantizer(tensor_type: TensorType) -> Option<impl Fn(&[u8], &mut
     let (elements, bytes) = (tensor_type.block_elements()? as usize, tensor_type.block_bytes()? as usize);
     let id = tensor_type.id();
     bench_ggml_dequantizes(id).then_some(move |blocks: &[u8], out: &mut [f32]| {
-        assert!(blocks.len() / bytes == out.len() / elements && out.len() % elements == 0);
+        assert!(blocks.len() / bytes == out.len() / elements && out.len().is_multiple_of(elements));
         assert!(blocks.as_ptr().cast::<f32>().is_aligned());
         // SAFETY: the function reads as many blocks as `out` has room for, which are there and aligned.
         unsafe { bench_ggml_dequantize(id, blocks.as_ptr().cast(), out.as_mut_ptr(), out.len() as i64) }
