@@ -3,7 +3,7 @@
 //! The functions take many elements at once. From bytes, `as_chunks` makes the arrays they want:
 //! `quant::f16(bytes.as_chunks().0, &mut out)`.
 
-use super::unpack::SCALAR;
+use super::unpack::{HARD_FLOAT, SCALAR};
 use core::sync::atomic::{Ordering, compiler_fence};
 
 /// Writes one value an element, as far as both slices go.
@@ -13,22 +13,31 @@ pub(super) fn convert<const BYTES: usize>(
     out: &mut [f32],
     value: impl Fn([u8; BYTES]) -> f32,
 ) -> usize {
-    let count = elements.len().min(out.len());
-    let (mut elements, mut out) = (elements, out);
-    if SCALAR {
-        // Less of what a loop costs besides.
-        let (fours, _) = elements.as_chunks();
-        let (values, _) = out.as_chunks_mut();
-        for ([a, b, c, d], values) in fours.iter().zip(values) {
-            *values = [value(*a), value(*b), value(*c), value(*d)];
-        }
-        let done = count & !3;
-        elements = elements.get(done..).unwrap_or_default();
-        out = out.get_mut(done..).unwrap_or_default();
-    }
-    for (element, out) in elements.iter().zip(out) {
+    for (element, out) in elements.iter().zip(&mut *out) {
         *out = value(*element);
     }
+    elements.len().min(out.len())
+}
+
+/// The same for what takes a processor about as long as a loop does besides: with [`HARD_FLOAT`], four elements a turn.
+#[inline(always)]
+fn convert_soon<const BYTES: usize>(
+    elements: &[[u8; BYTES]],
+    out: &mut [f32],
+    value: impl Fn([u8; BYTES]) -> f32,
+) -> usize {
+    if !HARD_FLOAT {
+        return convert(elements, out, value);
+    }
+    let count = elements.len().min(out.len());
+    let (fours, _) = elements.as_chunks();
+    let (values, _) = out.as_chunks_mut();
+    for ([a, b, c, d], values) in fours.iter().zip(values) {
+        *values = [value(*a), value(*b), value(*c), value(*d)];
+    }
+    let done = count & !3;
+    let (elements, out) = (elements.get(done..).unwrap_or_default(), out.get_mut(done..).unwrap_or_default());
+    convert(elements, out, value);
     count
 }
 
@@ -47,7 +56,7 @@ pub fn f32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
 /// Copies word after word, and not by memcpy.
 #[inline(always)]
 fn copy_words(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
-    convert(elements, out, |bytes| {
+    convert_soon(elements, out, |bytes| {
         // Keeps the compiler from making a call of memcpy of the loop.
         compiler_fence(Ordering::SeqCst);
         f32::from_le_bytes(bytes)
@@ -121,7 +130,7 @@ fn widen(bytes: [u8; 2]) -> f32 {
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn bf16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
-    convert(elements, out, |[low, high]| f32::from_le_bytes([0, 0, low, high]))
+    convert_soon(elements, out, |[low, high]| f32::from_le_bytes([0, 0, low, high]))
 }
 
 /// Rounds `F64` elements to the nearest `f32`, ties to even, as a C conversion does.
@@ -138,7 +147,7 @@ pub fn f64(elements: &[[u8; 8]], out: &mut [f32]) -> usize {
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn i8(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
-    convert(elements, out, |bytes| f32::from(i8::from_le_bytes(bytes)))
+    convert_soon(elements, out, |bytes| f32::from(i8::from_le_bytes(bytes)))
 }
 
 /// Converts `I16` elements; every value is exact.
@@ -146,7 +155,7 @@ pub fn i8(elements: &[[u8; 1]], out: &mut [f32]) -> usize {
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn i16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
-    convert(elements, out, |bytes| f32::from(i16::from_le_bytes(bytes)))
+    convert_soon(elements, out, |bytes| f32::from(i16::from_le_bytes(bytes)))
 }
 
 // `as` from an integer to f32 rounds to nearest, ties to even, and never leaves the range. From `f64` it does
@@ -157,7 +166,7 @@ pub fn i16(elements: &[[u8; 2]], out: &mut [f32]) -> usize {
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn i32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
-    convert(elements, out, |bytes| i32::from_le_bytes(bytes) as f32)
+    convert_soon(elements, out, |bytes| i32::from_le_bytes(bytes) as f32)
 }
 
 /// Rounds `I64` elements to the nearest `f32`, ties to even, as a C conversion does.

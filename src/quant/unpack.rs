@@ -10,6 +10,10 @@
 pub(super) const SCALAR: bool =
     cfg!(all(target_pointer_width = "32", not(target_feature = "sse2"), not(target_feature = "neon")));
 
+/// Whether such a processor multiplies floats itself. What a loop costs besides is then much of it, so that several weights a turn cost
+/// less; otherwise they would be as many calls.
+pub(super) const HARD_FLOAT: bool = SCALAR && cfg!(target_abi = "eabihf");
+
 /// The value of a binary16 number. A NaN is made quiet, its sign and payload are kept.
 pub(super) fn f16(bytes: [u8; 2]) -> f32 {
     half::f16::from_le_bytes(bytes).to_f32()
