@@ -12,8 +12,10 @@
 //! numbers as bits. The description of each says what its integers stand for.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg_attr(not(feature = "all-types"), allow(unused, reason = "what is used depends on the families on"))]
 mod avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg_attr(not(feature = "all-types"), allow(unused, reason = "what is used depends on the families on"))]
 mod avx512;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod large;
@@ -27,6 +29,7 @@ mod roundings;
 mod swap;
 mod unpack;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg_attr(not(feature = "all-types"), allow(unused, reason = "what is used depends on the families on"))]
 mod written;
 
 #[cfg(feature = "safetensors")]

@@ -2,12 +2,6 @@
 //!
 //! A level has what the time goes into, by the same names: `f16` for 64 elements, `q4_0` and so on for a block, those of
 //! most types in modules. How a block is laid out is told at the portable kernels.
-#![allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    reason = "which of these are used depends on the families turned on"
-)]
 
 #[cfg(feature = "fp4")]
 use super::fp4;

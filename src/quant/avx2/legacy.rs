@@ -1,7 +1,6 @@
 //! Kernels in vectors of 8 numbers for blocks of 32 elements.
 //!
 //! Codes are put together as bytes, 16 of them in both halves of a vector, from where one step makes eight numbers of them.
-#![allow(dead_code, reason = "with `legacy` turned off, only what the kernels of `k` use")]
 
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;

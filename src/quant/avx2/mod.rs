@@ -1,5 +1,4 @@
 //! Steps of kernels in vectors of 8 numbers.
-#![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 #[cfg(feature = "iq")]
 pub(super) mod codebooks;

@@ -1,5 +1,4 @@
 //! The kernels of 4-bit codes for values of a table, in vectors of 8 numbers.
-#![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 #[cfg(feature = "iq")]
 use super::half_in_each;

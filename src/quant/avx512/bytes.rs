@@ -1,5 +1,4 @@
 //! Steps of AVX-512 with the bytes of a block, and what becomes of its scale.
-#![allow(dead_code, reason = "which of these are used depends on the families turned on")]
 
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm512_loadu_si512, _mm512_storeu_ps};

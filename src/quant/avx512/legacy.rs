@@ -2,7 +2,6 @@
 //!
 //! The products of all codes of four or five bits are a table in one register or two, and a code its index. Only so many
 //! lowest bits of an index are looked at, so what a shift leaves above a code does no harm.
-#![allow(dead_code, reason = "with `legacy` turned off, only what the kernels of `k` use")]
 
 use super::look_up_nibbles;
 use crate::quant::unpack::split;

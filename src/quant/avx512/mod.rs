@@ -2,7 +2,6 @@
 //!
 //! Only the four lowest bits of an index are looked at, so what a shift leaves above a code does no harm; of a table of
 //! fewer products there are several in the register.
-#![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 mod bytes;
 #[cfg(feature = "iq")]
@@ -25,9 +24,7 @@ use super::written::{by_block, plain_kernel, written_kernels};
 use super::{Kernel, blocks, plain};
 use crate::TensorType;
 use core::arch::x86_64::*;
-use safe_unaligned_simd::x86_64::{
-    _mm_loadu_si128, _mm256_loadu_ps, _mm256_loadu_si256, _mm512_loadu_ps, _mm512_storeu_ps,
-};
+use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_si256, _mm512_storeu_ps};
 
 written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi");
 

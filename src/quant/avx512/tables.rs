@@ -1,5 +1,4 @@
 //! The kernels of 4-bit codes for values of a table, in vectors of 16 numbers.
-#![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 use super::bytes::{as_array, half_in_each, in_each_byte, lanes};
 #[cfg(feature = "fp4")]
