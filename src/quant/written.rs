@@ -1,4 +1,4 @@
-//! Which kernels are written for the vectors of a level, where the compiler makes slow code of the portable ones.
+//! The kernels of a level: most are written for its vectors, where the compiler makes slow code of the portable ones.
 //!
 //! A level has what the time goes into, by the same names: `f16` for 64 elements, `q4_0` and so on for a block, those of
 //! most types in modules. How a block is laid out is told at the portable kernels.
@@ -26,15 +26,16 @@ macro_rules! plain_kernel {
 }
 pub(super) use plain_kernel;
 
-/// `kernel` of a level, the features given, whose steps are around it.
+/// `kernel` of a level, the level and its features given, whose steps are around it.
 ///
 /// The closures in it are compiled for that level.
 macro_rules! written_kernels {
-    ($features:literal) => {
-        /// The kernel of a type, if it is one of those that are written for this level.
+    ($level:ident $features:literal) => {
+        /// The kernel of a type at this level; `None` if it has none, or its family is turned off.
         #[target_feature(enable = $features)]
         pub(super) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
             let kernel: Kernel = match tensor_type {
+                TensorType::F32 => |src, out| _ = plain::f32(src.as_chunks().0, out),
                 TensorType::F16 => |src, out| {
                     in_lines::<2, 128>(src, out, |src, out| f16(src, out), |src, out| plain::f16(src, out));
                 },
@@ -68,6 +69,8 @@ macro_rules! written_kernels {
                 TensorType::Q5_K => by_block!(176 256 q5_k),
                 #[cfg(feature = "k")]
                 TensorType::Q6_K => by_block!(210 256 q6_k),
+                #[cfg(feature = "k")]
+                TensorType::Q8_K => by_block!(292 256 q8_k),
                 #[cfg(feature = "iq")]
                 TensorType::IQ4_NL => by_block!(18 32 tables::iq4_nl),
                 #[cfg(feature = "iq")]
@@ -98,7 +101,7 @@ macro_rules! written_kernels {
                 TensorType::Q1_0 => by_block!(18 128 ternary::q1_0),
                 #[cfg(feature = "ternary")]
                 TensorType::Q2_0 => by_block!(18 64 ternary::q2_0),
-                _ => return None,
+                _ => return of_dtype!($level tensor_type),
             };
             Some(kernel)
         }

@@ -16,15 +16,15 @@ use self::k::{q4_k, q5_k};
 #[cfg(feature = "legacy")]
 use self::legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
 #[cfg(feature = "k")]
-use super::k::{q2_k, q3_k, q6_k};
+use super::k::{q2_k, q3_k, q6_k, q8_k};
 use super::lines::{STEP, in_lines};
 use super::written::{by_block, plain_kernel, written_kernels};
-use super::{Kernel, blocks, plain};
+use super::{Kernel, blocks, of_dtype, plain};
 use crate::TensorType;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_ps, _mm256_storeu_ps};
 
-written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
+written_kernels!(avx2 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
 
 /// The value of a binary16 number. A NaN is made quiet, its sign and payload are kept.
 #[inline]

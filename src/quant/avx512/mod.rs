@@ -19,14 +19,16 @@ mod ternary;
 use self::k::{q2_k, q3_k, q4_k, q5_k, q6_k};
 #[cfg(feature = "legacy")]
 use self::legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
+#[cfg(feature = "k")]
+use super::k::q8_k;
 use super::lines::{STEP, in_lines};
 use super::written::{by_block, plain_kernel, written_kernels};
-use super::{Kernel, blocks, plain};
+use super::{Kernel, blocks, of_dtype, plain};
 use crate::TensorType;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_si256, _mm512_storeu_ps};
 
-written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi");
+written_kernels!(avx512 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi");
 
 #[inline]
 #[target_feature(enable = "avx512f")]
