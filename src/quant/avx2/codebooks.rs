@@ -4,7 +4,7 @@
 //! so what a shift leaves above a code does no harm; a table of four products is there twice. An entry is 32 bits, as such a
 //! number is broadcast by the load itself.
 
-use super::{half_in_each, upper};
+use super::{half_in_each, nibbles_of_16, upper};
 use crate::quant::grids;
 use crate::quant::unpack::split;
 use crate::quant::written::in_memory;
@@ -71,7 +71,7 @@ pub(super) fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
     let [first, last] = [first, last].map(|codes| _mm256_srli_epi16::<9>(_mm256_loadu_si256(codes)));
     let sevens = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(first, last));
     let signs = as_words(all_eight_signs(sevens));
-    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles_as_numbers(scales), 0.25);
     let own = in_memory(&signs).iter().zip(in_memory(&factors).as_flattened().as_chunks::<2>().0);
     let parts = codes.as_chunks::<8>().0.iter().zip(own);
     for (out, (codes, (signs, factors))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -94,7 +94,7 @@ pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
         _mm256_mullo_epi16(bytes, _mm256_set1_epi64x(0x0004_0010_0040_0100))
     });
     let numbers = entry_numbers(low, high, 0x0300);
-    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles_as_numbers(scales), 0.25);
     let own = in_memory(&numbers).iter().zip(in_memory(&factors).as_flattened().as_chunks::<2>().0);
     let parts = signs.as_chunks::<4>().0.iter().zip(own);
     for (out, (signs, (numbers, factors))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -346,8 +346,8 @@ fn all_eight_signs(sevens: __m256i) -> __m256i {
 /// 16 nibbles, each as a number.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-fn nibbles(bytes: &[u8; 8]) -> [__m256i; 2] {
-    let [low, high] = super::nibbles(_mm_loadu_si64(bytes));
+fn nibbles_as_numbers(bytes: &[u8; 8]) -> [__m256i; 2] {
+    let [low, high] = nibbles_of_16(_mm_loadu_si64(bytes));
     let nibbles = _mm_unpacklo_epi8(low, high);
     [_mm256_cvtepu8_epi32(nibbles), _mm256_cvtepu8_epi32(upper(nibbles))]
 }

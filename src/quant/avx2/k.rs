@@ -1,6 +1,7 @@
 //! Kernels in vectors of 8 numbers for those blocks of 256 elements of which the compiler makes slow code.
 
-use super::legacy::{nibbles, scale_add, twice, two_halves};
+use super::legacy::{nibbles_of_32, scale_add, two_halves};
+use super::twice;
 use crate::quant::k::six_bit_pairs;
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
@@ -15,7 +16,7 @@ pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(codes.as_chunks::<32>().0);
     for ((out, codes), ([factor, next_factor], [addend, next_addend])) in groups.zip(parts) {
         let ([first, last], _) = codes.as_chunks() else { return };
-        let [[low, high], [later_low, later_high]] = [first, last].map(|codes| nibbles(twice(codes)));
+        let [[low, high], [later_low, later_high]] = [first, last].map(|codes| nibbles_of_32(twice(codes)));
         let ([low_out, high_out], _) = out.as_chunks_mut::<32>() else { return };
         scale_add([low, later_low], [*factor, *addend].map(|number| _mm256_set1_ps(number)), low_out);
         scale_add(
@@ -41,7 +42,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
         let ([fifth_first, fifth_last], one) = (fifth, _mm256_set1_epi8(16));
         let [[low, high], [later_low, later_high]] =
             [(first, fifth_first), (last, fifth_last)].map(|(codes, fifth)| {
-                let [low, high] = nibbles(twice(codes));
+                let [low, high] = nibbles_of_32(twice(codes));
                 let low_fifth = _mm256_and_si256(_mm256_slli_epi16::<4>(fifth), one);
                 let high_fifth = _mm256_and_si256(_mm256_slli_epi16::<3>(fifth), one);
                 [_mm256_or_si256(low, low_fifth), _mm256_or_si256(high, high_fifth)]

@@ -58,8 +58,7 @@ fn bf16(src: &[u8; 128], out: &mut [f32; STEP]) {
         0x0d0c, zeros, 0x0f0e,
     );
     for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        let halves = _mm256_broadcastsi128_si256(_mm_loadu_si128(halves));
-        _mm256_storeu_ps(values, _mm256_castsi256_ps(_mm256_shuffle_epi8(halves, places)));
+        _mm256_storeu_ps(values, _mm256_castsi256_ps(_mm256_shuffle_epi8(twice(halves), places)));
     }
 }
 
@@ -76,7 +75,7 @@ pub(super) fn look_up(table: &[f32; 16], codes: &[u8; 16], scale: f32, out: &mut
 #[target_feature(enable = "avx2")]
 pub(super) fn look_up_by(table: &[f32; 16], codes: &[u8; 16], scale: __m256, out: &mut [f32; 32]) {
     let table = as_bytes(table);
-    let [low, high] = nibbles(_mm_loadu_si128(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
+    let [low, high] = nibbles_of_16(_mm_loadu_si128(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
     for (out, values) in out.as_chunks_mut().0.iter_mut().zip([low, upper(low), high, upper(high)]) {
         _mm256_storeu_ps(out, scaled(values, scale));
     }
@@ -95,10 +94,17 @@ pub(super) fn as_bytes(table: &[f32; 16]) -> __m128i {
     _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words))
 }
 
+/// 16 bytes, twice.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn twice(bytes: &[u8; 16]) -> __m256i {
+    _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes))
+}
+
 /// The low nibbles of all bytes, and the high ones.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn nibbles(bytes: __m128i) -> [__m128i; 2] {
+pub(super) fn nibbles_of_16(bytes: __m128i) -> [__m128i; 2] {
     [bytes, _mm_srli_epi16::<4>(bytes)].map(|nibbles| _mm_and_si128(nibbles, _mm_set1_epi8(15)))
 }
 

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "iq")]
 use super::half_in_each;
-use super::{as_bytes, look_up, look_up_by, nibbles, scaled};
+use super::{as_bytes, look_up, look_up_by, nibbles_of_16, scaled};
 #[cfg(feature = "fp4")]
 use crate::quant::fp4::E2M1_DOUBLED;
 #[cfg(feature = "iq")]
@@ -61,7 +61,7 @@ pub(super) fn nvfp4(block: &[u8; 36], out: &mut [f32; 64]) {
     for (out, (codes, scale)) in out.as_chunks_mut::<16>().0.iter_mut().zip(parts) {
         let scale = HALVES_OF_UE4M3.get(usize::from(*scale)).copied().unwrap_or_default();
         let table = as_bytes(&E2M1_DOUBLED);
-        let values = nibbles(_mm_loadu_si64(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
+        let values = nibbles_of_16(_mm_loadu_si64(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
         for (out, values) in out.as_chunks_mut().0.iter_mut().zip(values) {
             _mm256_storeu_ps(out, scaled(values, _mm256_set1_ps(scale)));
         }
