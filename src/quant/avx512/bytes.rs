@@ -12,35 +12,35 @@ pub(super) fn half_in_each(bytes: [u8; 2]) -> __m512 {
 
 /// The number of each lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn lanes() -> __m512i {
     _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
 /// The lowest byte of each lane in all of its bytes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn in_each_byte(lanes: __m512i) -> __m512i {
     _mm512_mullo_epi32(lanes, _mm512_set1_epi32(0x0101_0101))
 }
 
 /// The elements whose codes are in the bytes of a lane: `i`, `16 + i`, `32 + i`, `48 + i`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn in_order() -> __m512i {
     _mm512_add_epi32(_mm512_set1_epi32(0x3020_1000), in_each_byte(lanes()))
 }
 
 /// The bytes that begin with these bits of a qword.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn bits(from: __m512i, qwords: __m512i) -> __m512i {
     _mm512_multishift_epi64_epi8(from, qwords)
 }
 
 /// The bytes of a table of 256.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn of_256(table: &[u8; 256], numbers: __m512i) -> __m512i {
     let [a, b, c, d] = [0, 1, 2, 3]
         .map(|quarter| _mm512_loadu_si512(table.as_chunks::<64>().0.get(quarter).unwrap_or(&[0; 64])));
@@ -49,7 +49,7 @@ pub(super) fn of_256(table: &[u8; 256], numbers: __m512i) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn as_array(numbers: __m512) -> [f32; 16] {
     let mut array = [0.0; 16];
     _mm512_storeu_ps(&mut array, numbers);

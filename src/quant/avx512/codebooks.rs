@@ -225,7 +225,7 @@ pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
 
 /// `factor × ±magnitude` for 32 elements, a factor for 16 of them, from entries of eight 2-bit codes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn eights(entries: [u32; 4], signs: [u16; 2], factors: [&f32; 2], out: &mut [f32; 32]) {
     let magnitudes = _mm512_set4_ps(60.0, 43.0, 25.0, 8.0);
     let entries = entries.as_chunks::<2>().0.iter().zip(signs);
@@ -240,7 +240,7 @@ fn eights(entries: [u32; 4], signs: [u16; 2], factors: [&f32; 2], out: &mut [f32
 
 /// The eight codes of each of two entries, at the bottom of a lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn two_entries([first, last]: [u32; 2]) -> __m512i {
     let entries = _mm512_set1_epi32(first.cast_signed());
     let entries = _mm512_mask_set1_epi32(entries, 0xff00, last.cast_signed());
@@ -250,7 +250,7 @@ fn two_entries([first, last]: [u32; 2]) -> __m512i {
 /// `factor × ±magnitude` for 64 elements, a factor for 32 of them, from entries of four 3-bit codes, two of which are in a byte of
 /// either of `codes`. `from` are the bytes that the elements come from. `signs` has 64 of them in each qword.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn fours(
     codes: [__m512i; 2],
     from: __m512i,
@@ -285,7 +285,7 @@ const ODD_LANES: u16 = 0xaaaa;
 
 /// Seven signs in each byte made eight.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn all_eight_signs(sevens: __m512i) -> __m512i {
     let [first, last] = &EIGHT_SIGNS;
     _mm512_permutex2var_epi8(_mm512_loadu_si512(first), sevens, _mm512_loadu_si512(last))
@@ -293,7 +293,7 @@ fn all_eight_signs(sevens: __m512i) -> __m512i {
 
 /// The bytes of a table of 512.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn of_512(table: &[u8; 512], numbers: __m512i, ninths: u64) -> __m512i {
     let [low, high] =
         [0, 1].map(|half| of_256(table.as_chunks::<256>().0.get(half).unwrap_or(&[0; 256]), numbers));
@@ -302,7 +302,7 @@ fn of_512(table: &[u8; 512], numbers: __m512i, ninths: u64) -> __m512i {
 
 /// The bytes of [`of_256`], of the first and of the last two codes, that the first 64 elements come from.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn first_of_fours() -> __m512i {
     let entries =
         _mm512_add_epi32(_mm512_set1_epi32(0x0c08_0400), in_each_byte(_mm512_srli_epi32::<2>(lanes())));
@@ -312,7 +312,7 @@ fn first_of_fours() -> __m512i {
 
 /// The numbers of entries, from their low bytes and from words that have the bits above them.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn entry_numbers(low: &[u8; 32], mask: i16, high: __m512i) -> [u64; 8] {
     let low = _mm512_cvtepu8_epi16(_mm256_loadu_si256(low));
     let mut numbers = [0_u64; 8];
@@ -323,14 +323,14 @@ fn entry_numbers(low: &[u8; 32], mask: i16, high: __m512i) -> [u64; 8] {
 
 /// 16 nibbles, each at the bottom of a lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn nibbles(bytes: [u8; 8]) -> __m512i {
     bits(_mm512_slli_epi32::<2>(lanes()), _mm512_set1_epi64(i64::from_le_bytes(bytes)))
 }
 
 /// `d × (0.5 + scale) × last`, the scales being the lowest four bits.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn half_factors(d: __m512, scales: __m512i, last: f32) -> [f32; 16] {
     let scales = _mm512_cvtepi32_ps(_mm512_and_si512(scales, _mm512_set1_epi32(15)));
     let factors = _mm512_mul_ps(d, _mm512_add_ps(_mm512_set1_ps(0.5), scales));
@@ -339,7 +339,7 @@ fn half_factors(d: __m512, scales: __m512i, last: f32) -> [f32; 16] {
 
 /// `d × (1 + 2 × scale)`, twice the scale being the bits of `mask`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn odd_factors(d: __m512, scales: __m512i, mask: i32) -> [f32; 16] {
     let odd = _mm512_or_si512(_mm512_and_si512(scales, _mm512_set1_epi32(mask)), _mm512_set1_epi32(1));
     as_array(_mm512_mul_ps(d, _mm512_cvtepi32_ps(odd)))

@@ -17,7 +17,7 @@ use safe_unaligned_simd::x86_64::{
 };
 
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256]) {
     let (scales, codes) = split::<16, 64, 80>(rest);
     let scales = _mm512_cvtepu8_epi32(_mm_loadu_si128(scales));
@@ -64,7 +64,7 @@ pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256])
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q3_k([rest @ .., d0, d1]: &[u8; 110], out: &mut [f32; 256]) {
     let (high, rest) = split::<32, 76, 108>(rest);
     let (low, scales) = split::<64, 12, 76>(rest);
@@ -106,7 +106,7 @@ pub(super) fn q3_k([rest @ .., d0, d1]: &[u8; 110], out: &mut [f32; 256]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let (head, codes) = split::<16, 128, 144>(block);
     let parts = InMemory::new(factors(head));
@@ -127,7 +127,7 @@ pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     let (head, rest) = split::<16, 160, 176>(block);
     let (fifth, low) = split::<32, 128, 160>(rest);
@@ -152,7 +152,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
 
 /// What codes of five bits stand for in two parts.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn tables([factor, next_factor]: &[f32; 2], [addend, next_addend]: &[f32; 2]) -> [[__m512; 2]; 2] {
     [(factor, addend), (next_factor, next_addend)]
         .map(|(factor, addend)| multiples_plus(_mm512_set1_ps(*factor), _mm512_set1_ps(*addend)))
@@ -160,7 +160,7 @@ fn tables([factor, next_factor]: &[f32; 2], [addend, next_addend]: &[f32; 2]) ->
 
 /// `d × scale` of the 8 parts of `Q4_K` and `Q5_K`, then `−dmin × minimum` of each.
 #[inline]
-#[target_feature(enable = "avx512f,avx512vl,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn factors(head: &[u8; 16]) -> __m512 {
     let bytes = _mm_loadu_si128(head);
     // Of scales 0 to 3, of 4 to 7, of minimums 0 to 3, of 4 to 7: what has the low bits, and what has the two top ones.
@@ -188,7 +188,7 @@ struct InMemory([f32; 16]);
 
 impl InMemory {
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
     fn new(numbers: __m512) -> Self {
         let mut memory = Self([0.0; 16]);
         _mm512_storeu_ps(&mut memory.0, numbers);
@@ -203,7 +203,7 @@ impl InMemory {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
     let (low, rest) = split::<128, 80, 208>(rest);
     let (high, scales) = split::<64, 16, 80>(rest);
@@ -232,7 +232,7 @@ pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
 
 /// `4 × (code − 32)` for codes in the six uppermost bits of each byte.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn four_times_signed(bytes: __m512i) -> [__m512i; 4] {
     // The bits below a code are cleared, and its highest one is turned: that subtracts half of what it counts to.
     let (code, highest) = (_mm512_set1_epi8(-4), _mm512_set1_epi8(-128));
@@ -242,14 +242,14 @@ fn four_times_signed(bytes: __m512i) -> [__m512i; 4] {
 
 /// Each byte four times, which makes the number of 32 bits that has it lowest, and uppermost.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn sixteens(bytes: __m512i) -> [__m512i; 4] {
     places().map(|places| _mm512_permutexvar_epi8(places, bytes))
 }
 
 /// Numbers from 0 on, each four times, in four vectors.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn places() -> [__m512i; 4] {
     let numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let places = _mm512_mullo_epi32(numbers, _mm512_set1_epi32(0x0101_0101));
@@ -258,7 +258,7 @@ fn places() -> [__m512i; 4] {
 
 /// 32 bytes, twice.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn twice(bytes: &[u8; 32]) -> __m512i {
     _mm512_broadcast_i64x4(_mm256_loadu_si256(bytes))
 }

@@ -31,7 +31,7 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_si256, _mm512_st
 written_kernels!(avx512 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi");
 
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
     for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         _mm512_storeu_ps(values, _mm512_cvtph_ps(_mm256_loadu_si256(halves)));
@@ -39,14 +39,14 @@ fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn bf16(src: &[u8; 128], out: &mut [f32; STEP]) {
     _ = plain::bf16(src.as_chunks().0, out);
 }
 
 /// The values that a table has for the low nibbles of all bytes, then for the high ones.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn look_up_nibbles(table: __m512, codes: &[u8; 16], out: &mut [f32; 32]) {
     let codes = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes));
     for (out, codes) in out.as_chunks_mut().0.iter_mut().zip([codes, _mm512_srli_epi32::<4>(codes)]) {

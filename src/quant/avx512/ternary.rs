@@ -97,14 +97,14 @@ pub(super) fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
 
 /// `d × (code − 1)` for all codes of two bits.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn levels(d: __m512) -> __m512 {
     _mm512_mul_ps(d, _mm512_set4_ps(2.0, 1.0, 0.0, -1.0))
 }
 
 /// The values that a table has for codes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn look_up<const N: usize>(codes: [__m512i; N], table: __m512, out: &mut [f32]) {
     for (out, codes) in out.as_chunks_mut().0.iter_mut().zip(codes) {
         _mm512_storeu_ps(out, _mm512_permutexvar_ps(codes, table));
