@@ -55,3 +55,13 @@ pub(super) fn as_array(numbers: __m512) -> [f32; 16] {
     _mm512_storeu_ps(&mut array, numbers);
     array
 }
+
+/// The bits of `one` where the mask has them, and those of `other` elsewhere.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
+pub(super) fn select(mask: __m512i, one: __m512i, other: __m512i) -> __m512i {
+    _mm512_ternarylogic_epi32::<SELECT>(mask, one, other)
+}
+
+/// The table of [`select`]: a bit for each three that a mask, one number and the other can have.
+pub(super) const SELECT: i32 = 0xca;

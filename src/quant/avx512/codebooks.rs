@@ -4,7 +4,7 @@
 //! and `48 + i`. Each of four vectors is then one shift and one look-up away: only the four lowest bits of an index are looked
 //! at. A sign is the bit above the code, and the table has each magnitude with either sign.
 
-use super::bytes::{as_array, bits, half_in_each, in_each_byte, in_order, lanes, of_256};
+use super::bytes::{as_array, bits, half_in_each, in_each_byte, in_order, lanes, of_256, select};
 use crate::quant::avx2::codebooks::{IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, entry, four_entries};
 use crate::quant::grids;
 use crate::quant::unpack::split;
@@ -266,7 +266,7 @@ fn fours(
     let sign_from =
         _mm512_sub_epi8(in_order(), in_each_byte(_mm512_add_epi32(code_from, _mm512_set1_epi32(3))));
     let sign = _mm512_sllv_epi32(_mm512_set1_epi32(0x0808_0808), code_from);
-    let codes = _mm512_ternarylogic_epi32::<CHOOSE>(sign, bits(sign_from, signs), codes);
+    let codes = select(sign, bits(sign_from, signs), codes);
     let table = _mm512_loadu_ps(table);
     let from = [0, 8, 16, 24].map(|from| _mm512_add_epi32(code_from, _mm512_set1_epi32(from)));
     let halves = out.as_chunks_mut::<32>().0.iter_mut().zip(factors).zip(from.as_chunks::<2>().0);
@@ -277,9 +277,6 @@ fn fours(
         }
     }
 }
-
-/// `first` where the bit of the mask is set, else `last`.
-const CHOOSE: i32 = 0xca;
 
 const ODD_LANES: u16 = 0xaaaa;
 

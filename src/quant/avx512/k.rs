@@ -6,7 +6,8 @@
 //!
 //! Factors are exact: products of the 11 bits of an f16 number and of 8 bits at most.
 
-use super::legacy::{multiples_plus, select};
+use super::bytes::{SELECT, select};
+use super::legacy::multiples_plus;
 use crate::quant::avx2::half;
 use crate::quant::k::q3_k_scales;
 use crate::quant::unpack::split;
@@ -42,6 +43,7 @@ pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256])
         let low = table(_mm512_add_epi32(low_parts, half), low_codes);
         [low, table(_mm512_add_epi32(high_parts, half), high_codes)]
     });
+    let [low_bits, high_bits] = [3, 12].map(|bits| _mm512_set1_epi32(bits));
     let groups = out.as_chunks_mut::<128>().0.iter_mut().zip(codes.as_chunks::<32>().0).zip([[0, 1], [2, 3]]);
     for ((out, codes), places) in groups {
         let ([codes, later], _) = codes.as_chunks() else { continue };
@@ -52,10 +54,10 @@ pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256])
             let (above, below) = (_mm512_set1_epi32(place << 2), _mm512_set1_epi32(place));
             let ([[first_low, first_high], [last_low, last_high]], [codes, later]) = ([first, second], codes);
             let values = [
-                _mm512_permutexvar_ps(select(3, codes, above), first_low),
-                _mm512_permutexvar_ps(select(3, later, above), last_low),
-                _mm512_permutexvar_ps(select(12, codes, below), first_high),
-                _mm512_permutexvar_ps(select(12, later, below), last_high),
+                _mm512_permutexvar_ps(select(low_bits, codes, above), first_low),
+                _mm512_permutexvar_ps(select(low_bits, later, above), last_low),
+                _mm512_permutexvar_ps(select(high_bits, codes, below), first_high),
+                _mm512_permutexvar_ps(select(high_bits, later, below), last_high),
             ];
             let outs = out.as_chunks_mut().0.iter_mut().zip(values);
             outs.for_each(|(out, values)| _mm512_storeu_ps(out, values));
@@ -96,7 +98,8 @@ pub(super) fn q3_k([rest @ .., d0, d1]: &[u8; 110], out: &mut [f32; 256]) {
     for (out, low) in out.as_chunks_mut::<64>().0.iter_mut().zip(low) {
         let [first, second] =
             parts.map(|parts| _mm512_mul_ps(_mm512_permutexvar_ps(parts, factors), codes_around_zero));
-        let codes = sixteens(select(0x0303_0303, low, select(0x0404_0404, high, place)));
+        let third = select(_mm512_set1_epi32(0x0404_0404), high, place);
+        let codes = sixteens(select(_mm512_set1_epi32(0x0303_0303), low, third));
         for (out, codes) in out.as_chunks_mut().0.iter_mut().zip(codes) {
             _mm512_storeu_ps(out, _mm512_permutex2var_ps(first, codes, second));
         }
@@ -141,7 +144,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     for ((out, low), (factors, addends)) in groups.zip(parts) {
         let [first, second] = tables(factors, addends);
         let low = _mm512_srlv_epi64(twice(low), shifts);
-        let codes = sixteens(select(0x0f0f_0f0f, low, fifth));
+        let codes = sixteens(select(_mm512_set1_epi32(0x0f0f_0f0f), low, fifth));
         let vectors = codes.into_iter().zip([first, first, second, second]);
         for (out, (codes, [first, second])) in out.as_chunks_mut().0.iter_mut().zip(vectors) {
             _mm512_storeu_ps(out, _mm512_permutex2var_ps(first, codes, second));
@@ -169,7 +172,7 @@ fn factors(head: &[u8; 16]) -> __m512 {
     let low = _mm_srlv_epi32(low, _mm_setr_epi32(0, 0, 0, 4));
     let top = _mm_and_si128(_mm_srli_epi32::<2>(top), _mm_setr_epi32(0, 0x3030_3030, 0, 0x3030_3030));
     let masks = _mm_setr_epi32(0x3f3f_3f3f, 0x0f0f_0f0f, 0x3f3f_3f3f, 0x0f0f_0f0f);
-    let integers = _mm512_cvtepu8_epi32(_mm_ternarylogic_epi32::<0xca>(masks, low, top));
+    let integers = _mm512_cvtepu8_epi32(_mm_ternarylogic_epi32::<SELECT>(masks, low, top));
 
     let halves = _mm512_castps128_ps512(_mm_cvtph_ps(_mm_loadl_epi64(head)));
     let places = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
@@ -221,7 +224,7 @@ pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
         let codes = [(_mm512_slli_epi64::<2>(low), first), (_mm512_srli_epi64::<2>(low), second)];
         let outs = out.as_chunks_mut::<64>().0.iter_mut().zip(factors.as_chunks::<4>().0);
         for ((low, high), (out, factors)) in codes.into_iter().zip(outs) {
-            let codes = four_times_signed(select(0x3c3c_3c3c, low, high));
+            let codes = four_times_signed(select(_mm512_set1_epi32(0x3c3c_3c3c), low, high));
             for ((out, codes), factor) in out.as_chunks_mut().0.iter_mut().zip(codes).zip(factors) {
                 let codes = _mm512_cvtepi32_ps(codes);
                 _mm512_storeu_ps(out, _mm512_mul_ps(_mm512_set1_ps(*factor), codes));

@@ -3,6 +3,7 @@
 //! The products of all codes of four or five bits are a table in one register or two, and a code its index. Only so many
 //! lowest bits of an index are looked at, so what a shift leaves above a code does no harm.
 
+use super::bytes::select;
 use super::look_up_nibbles;
 use crate::quant::unpack::split;
 use crate::quant::written::{AROUND_ZERO, FROM_ZERO};
@@ -84,15 +85,8 @@ fn look_up_five_bits(table: [__m512; 2], codes: &[u8; 20], out: &mut [f32; 32]) 
     let later = _mm512_add_epi32(places, _mm512_set1_epi32(16));
     let halves = [(low, places), (_mm512_srli_epi32::<4>(low), later)];
     for (out, (low, places)) in out.as_chunks_mut().0.iter_mut().zip(halves) {
-        let codes = select(15, low, _mm512_rorv_epi32(fifth, places));
+        let codes = select(_mm512_set1_epi32(15), low, _mm512_rorv_epi32(fifth, places));
         let [first, second] = table;
         _mm512_storeu_ps(out, _mm512_permutex2var_ps(first, codes, second));
     }
-}
-
-/// The bits of `one` where the mask has them, and those of `other` elsewhere.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-pub(super) fn select(mask: i32, one: __m512i, other: __m512i) -> __m512i {
-    _mm512_ternarylogic_epi32::<0xca>(_mm512_set1_epi32(mask), one, other)
 }
