@@ -26,14 +26,7 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_ps, _mm256_store
 
 written_kernels!(avx2 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
 
-/// The value of a binary16 number. A NaN is made quiet, its sign and payload are kept.
-#[inline]
-#[target_feature(enable = "f16c")]
-pub(super) fn half(bytes: [u8; 2]) -> f32 {
-    _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(bytes)))))
-}
-
-/// The same in all lanes.
+/// The value of a binary16 number in all lanes. A NaN is made quiet, its sign and payload are kept.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn half_in_each(bytes: [u8; 2]) -> __m256 {

@@ -6,9 +6,8 @@
 //!
 //! Factors are exact: products of the 11 bits of an f16 number and of 8 bits at most.
 
-use super::bytes::{SELECT, select};
+use super::bytes::{SELECT, half_in_each, in_each_byte, lanes, select};
 use super::legacy::multiples_plus;
-use crate::quant::avx2::half;
 use crate::quant::k::q3_k_scales;
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
@@ -24,8 +23,9 @@ pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256])
     let scales = _mm512_cvtepu8_epi32(_mm_loadu_si128(scales));
     let minimums = _mm512_cvtepi32_ps(_mm512_srli_epi32::<4>(scales));
     let scales = _mm512_cvtepi32_ps(_mm512_and_si512(scales, _mm512_set1_epi32(15)));
-    let factors = _mm512_mul_ps(_mm512_set1_ps(half([*d0, *d1])), scales);
-    let addends = _mm512_mul_ps(_mm512_set1_ps(-half([*m0, *m1])), minimums);
+    let factors = _mm512_mul_ps(half_in_each([*d0, *d1]), scales);
+    let minus = _mm512_xor_ps(half_in_each([*m0, *m1]), _mm512_set1_ps(-0.0));
+    let addends = _mm512_mul_ps(minus, minimums);
     let table = |parts: __m512i, codes: __m512| {
         let [factors, addends] = [factors, addends].map(|all| _mm512_permutexvar_ps(parts, all));
         _mm512_add_ps(_mm512_mul_ps(factors, codes), addends)
@@ -72,7 +72,7 @@ pub(super) fn q3_k([rest @ .., d0, d1]: &[u8; 110], out: &mut [f32; 256]) {
     let (low, scales) = split::<64, 12, 76>(rest);
     let scales = q3_k_scales(scales).map(i8::cast_unsigned);
     let scales = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(&scales)));
-    let factors = _mm512_mul_ps(_mm512_set1_ps(half([*d0, *d1])), scales);
+    let factors = _mm512_mul_ps(half_in_each([*d0, *d1]), scales);
     let codes_around_zero = _mm512_setr_ps(
         -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0,
     );
@@ -211,9 +211,9 @@ pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
     let (low, rest) = split::<128, 80, 208>(rest);
     let (high, scales) = split::<64, 16, 80>(rest);
     // Codes are made four times as large; below the least factor, 2^-24, an f32 has room.
-    let d = half([*d0, *d1]) * 0.25;
+    let d = _mm512_mul_ps(half_in_each([*d0, *d1]), _mm512_set1_ps(0.25));
     let scales = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(scales)));
-    let factors = InMemory::new(_mm512_mul_ps(_mm512_set1_ps(d), scales));
+    let factors = InMemory::new(_mm512_mul_ps(d, scales));
     let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
     let outs = out.as_chunks_mut::<128>().0.iter_mut().zip(factors.numbers().as_chunks::<8>().0);
     for ((low, high), (out, factors)) in bits.zip(outs) {
@@ -247,16 +247,9 @@ fn four_times_signed(bytes: __m512i) -> [__m512i; 4] {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn sixteens(bytes: __m512i) -> [__m512i; 4] {
-    places().map(|places| _mm512_permutexvar_epi8(places, bytes))
-}
-
-/// Numbers from 0 on, each four times, in four vectors.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-fn places() -> [__m512i; 4] {
-    let numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    let places = _mm512_mullo_epi32(numbers, _mm512_set1_epi32(0x0101_0101));
-    [0, 16, 32, 48].map(|from| _mm512_add_epi8(places, _mm512_set1_epi8(from)))
+    let places = in_each_byte(lanes());
+    [0, 16, 32, 48]
+        .map(|from| _mm512_permutexvar_epi8(_mm512_add_epi8(places, _mm512_set1_epi8(from)), bytes))
 }
 
 /// 32 bytes, twice.
