@@ -109,6 +109,21 @@ macro_rules! written_kernels {
 }
 pub(super) use written_kernels;
 
+/// A table of what a function gives for each byte from the first one on, in the place of so many zeros.
+macro_rules! table {
+    ($zeros:expr, $first:expr, $function:path) => {{
+        let mut table = $zeros;
+        let (mut rest, mut byte): (&mut [_], u8) = (&mut table, $first);
+        while let [value, others @ ..] = rest {
+            *value = $function(byte);
+            byte = byte.wrapping_add(1);
+            rest = others;
+        }
+        table
+    }};
+}
+pub(super) use table;
+
 /// Codes less 8.
 pub(super) static AROUND_ZERO: [f32; 16] =
     [-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
@@ -118,53 +133,23 @@ pub(super) static FROM_ZERO: [f32; 16] =
 
 /// What the scales of `MXFP4` stand for.
 #[cfg(feature = "fp4")]
-pub(super) static HALVES_OF_E8M0: [f32; 256] = {
-    let mut halves = [0.0; 256];
-    let (mut rest, mut scale): (&mut [f32], u8) = (&mut halves, 0);
-    while let [first, others @ ..] = rest {
-        *first = fp4::half_of_e8m0(scale);
-        scale = scale.wrapping_add(1);
-        rest = others;
-    }
-    halves
-};
-
+pub(super) static HALVES_OF_E8M0: [f32; 256] = table!([0.0; 256], 0, fp4::half_of_e8m0);
 /// What the scales of `NVFP4` stand for.
 #[cfg(feature = "fp4")]
-pub(super) static HALVES_OF_UE4M3: [f32; 256] = {
-    let mut halves = [0.0; 256];
-    let (mut rest, mut scale): (&mut [f32], u8) = (&mut halves, 0);
-    while let [first, others @ ..] = rest {
-        *first = fp4::half_of_ue4m3(scale);
-        scale = scale.wrapping_add(1);
-        rest = others;
-    }
-    halves
-};
+pub(super) static HALVES_OF_UE4M3: [f32; 256] = table!([0.0; 256], 0, fp4::half_of_ue4m3);
 
 /// The first four base-3 digits of each byte, two bits each.
-pub(super) const fn digits_0_to_3() -> [u8; 256] {
-    let mut digits = [0; 256];
-    let (mut rest, mut byte): (&mut [u8], u8) = (&mut digits, 0);
-    while let [first, others @ ..] = rest {
-        let [two, four, six] = [byte.wrapping_mul(3), byte.wrapping_mul(9), byte.wrapping_mul(27)];
-        *first = digit(byte) | digit(two) << 2 | digit(four) << 4 | digit(six) << 6;
-        byte = byte.wrapping_add(1);
-        rest = others;
-    }
-    digits
+pub(super) static DIGITS_0_TO_3: [u8; 256] = table!([0; 256], 0, digits_0_to_3);
+/// The fifth base-3 digit of each byte.
+pub(super) static DIGIT_4: [u8; 256] = table!([0; 256], 0, digit_4);
+
+const fn digits_0_to_3(byte: u8) -> u8 {
+    let [two, four, six] = [byte.wrapping_mul(3), byte.wrapping_mul(9), byte.wrapping_mul(27)];
+    digit(byte) | digit(two) << 2 | digit(four) << 4 | digit(six) << 6
 }
 
-/// The fifth base-3 digit of each byte.
-pub(super) const fn digit_4() -> [u8; 256] {
-    let mut digits = [0; 256];
-    let (mut rest, mut byte): (&mut [u8], u8) = (&mut digits, 0);
-    while let [first, others @ ..] = rest {
-        *first = digit(byte.wrapping_mul(81));
-        byte = byte.wrapping_add(1);
-        rest = others;
-    }
-    digits
+const fn digit_4(byte: u8) -> u8 {
+    digit(byte.wrapping_mul(81))
 }
 
 /// The first base-3 digit of a fraction of 256.

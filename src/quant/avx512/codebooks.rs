@@ -8,7 +8,7 @@ use super::bytes::{as_array, bits, half_in_each, in_each_byte, in_order, lanes, 
 use crate::quant::avx2::codebooks::{IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, entry, four_entries};
 use crate::quant::grids;
 use crate::quant::unpack::split;
-use crate::quant::written::in_memory;
+use crate::quant::written::{in_memory, table};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{
     _mm_loadu_si64, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
@@ -35,20 +35,13 @@ static ODD: [f32; 16] = [
     1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, -1.0, -3.0, -5.0, -7.0, -9.0, -11.0, -13.0, -15.0,
 ];
 /// For seven signs all eight: the eighth makes the number of minus signs even.
-static EIGHT_SIGNS: [[u8; 64]; 2] = [eight_signs(0), eight_signs(64)];
+static EIGHT_SIGNS: [[u8; 64]; 2] = [table!([0; 64], 0, eight_signs), table!([0; 64], 64, eight_signs)];
 /// The codebooks of the `IQ3` types: codes 0 and 1 of each entry, then codes 2 and 3.
 static IQ3_XXS: [[u8; 256]; 2] = [six_bits(&grids::IQ3XXS, 0), six_bits(&grids::IQ3XXS, 6)];
 static IQ3_S: [[u8; 512]; 2] = [six_bits(&grids::IQ3S, 0), six_bits(&grids::IQ3S, 6)];
 
-const fn eight_signs(from: u8) -> [u8; 64] {
-    let mut signs = [0; 64];
-    let (mut rest, mut seven): (&mut [u8], u8) = (&mut signs, from);
-    while let [first, others @ ..] = rest {
-        *first = if seven.count_ones() & 1 == 0 { seven } else { seven | 128 };
-        seven = seven.wrapping_add(1);
-        rest = others;
-    }
-    signs
+const fn eight_signs(seven: u8) -> u8 {
+    if seven.count_ones() & 1 == 0 { seven } else { seven | 128 }
 }
 
 const fn six_bits<const N: usize>(grid: &[u16; N], from: u32) -> [u8; N] {

@@ -5,12 +5,9 @@
 
 use super::bytes::{half_in_each, in_each_byte, in_order, lanes, of_256};
 use crate::quant::unpack::split;
-use crate::quant::written::{digit_4, digits_0_to_3};
+use crate::quant::written::{DIGIT_4, DIGITS_0_TO_3};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_ps};
-
-/// The base-3 digits of each byte: the first four, two bits each, then the fifth.
-static DIGITS: [[u8; 256]; 2] = [digits_0_to_3(), digit_4()];
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
@@ -23,8 +20,7 @@ pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
     // In lane i bytes i, 16 + i, 32 + i, and of bytes 48 to 51 each fourth lane has one.
     let from = _mm512_and_si512(in_each_byte(lanes()), _mm512_set1_epi32(0x03ff_ffff));
     let bytes = _mm512_permutexvar_epi8(_mm512_add_epi32(_mm512_set1_epi32(0x3c2c_1000), from), bytes);
-    let [four, fifth] = &DIGITS;
-    let (four, fifth) = (of_256(four, bytes), of_256(fifth, bytes));
+    let (four, fifth) = (of_256(&DIGITS_0_TO_3, bytes), of_256(&DIGIT_4, bytes));
     let by_4 = _mm512_setr_epi32(24, 24, 24, 24, 26, 26, 26, 26, 28, 28, 28, 28, 30, 30, 30, 30);
     let codes = [
         four,
