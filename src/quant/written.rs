@@ -5,6 +5,8 @@
 
 #[cfg(feature = "fp4")]
 use super::fp4;
+#[cfg(feature = "iq")]
+use super::grids;
 
 /// A kernel from a function for one block, its sizes given first.
 macro_rules! by_block {
@@ -124,13 +126,6 @@ macro_rules! table {
 }
 pub(super) use table;
 
-/// Codes less 8.
-pub(super) static AROUND_ZERO: [f32; 16] =
-    [-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-/// Codes.
-pub(super) static FROM_ZERO: [f32; 16] =
-    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
-
 /// What the scales of `MXFP4` stand for.
 #[cfg(feature = "fp4")]
 pub(super) static HALVES_OF_E8M0: [f32; 256] = table!([0.0; 256], 0, fp4::half_of_e8m0);
@@ -138,27 +133,54 @@ pub(super) static HALVES_OF_E8M0: [f32; 256] = table!([0.0; 256], 0, fp4::half_o
 #[cfg(feature = "fp4")]
 pub(super) static HALVES_OF_UE4M3: [f32; 256] = table!([0.0; 256], 0, fp4::half_of_ue4m3);
 
-/// The first four base-3 digits of each byte, two bits each.
-pub(super) static DIGITS_0_TO_3: [u8; 256] = table!([0; 256], 0, digits_0_to_3);
-/// The fifth base-3 digit of each byte.
-pub(super) static DIGIT_4: [u8; 256] = table!([0; 256], 0, digit_4);
+/// The magnitudes of `IQ3_XXS`, then with the other sign.
+#[cfg(feature = "iq")]
+#[rustfmt::skip]
+pub(super) static EVENLY_BUT_62: [f32; 16] = [
+    4.0, 12.0, 20.0, 28.0, 36.0, 44.0, 52.0, 62.0, -4.0, -12.0, -20.0, -28.0, -36.0, -44.0, -52.0, -62.0,
+];
+/// The magnitudes of `IQ3_S`, then with the other sign.
+#[cfg(feature = "iq")]
+#[rustfmt::skip]
+pub(super) static ODD: [f32; 16] = [
+    1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, -1.0, -3.0, -5.0, -7.0, -9.0, -11.0, -13.0, -15.0,
+];
 
-const fn digits_0_to_3(byte: u8) -> u8 {
-    let [two, four, six] = [byte.wrapping_mul(3), byte.wrapping_mul(9), byte.wrapping_mul(27)];
-    digit(byte) | digit(two) << 2 | digit(four) << 4 | digit(six) << 6
-}
+/// The codebooks of the `IQ2` and `IQ1` types.
+#[cfg(feature = "iq")]
+pub(super) static IQ2_XXS: [u32; 256] = wide(&grids::IQ2XXS);
+#[cfg(feature = "iq")]
+pub(super) static IQ2_XS: [u32; 512] = wide(&grids::IQ2XS);
+#[cfg(feature = "iq")]
+pub(super) static IQ2_S: [u32; 1024] = wide(&grids::IQ2S);
+#[cfg(feature = "iq")]
+pub(super) static IQ1_S: [u32; 2048] = wide(&grids::IQ1S);
 
-const fn digit_4(byte: u8) -> u8 {
-    digit(byte.wrapping_mul(81))
-}
-
-/// The first base-3 digit of a fraction of 256.
-const fn digit(byte: u8) -> u8 {
-    match byte {
-        0..=85 => 0,
-        86..=170 => 1,
-        171.. => 2,
+/// A codebook with entries of 32 bits: a number of so many is broadcast by the load itself.
+#[cfg(feature = "iq")]
+pub(super) const fn wide<const N: usize>(grid: &[u16; N]) -> [u32; N] {
+    let mut wide = [0; N];
+    let (mut entries, mut rest): (&[u16], &mut [u32]) = (grid, &mut wide);
+    while let ([entry, other_entries @ ..], [number, others @ ..]) = (entries, rest) {
+        *number = *entry as u32;
+        (entries, rest) = (other_entries, others);
     }
+    wide
+}
+
+/// An entry of a codebook, whose length is a power of two. No number is too large, but for what is above its bits.
+#[cfg(feature = "iq")]
+#[inline(always)]
+pub(super) fn entry<const N: usize>(grid: &[u32; N], number: u64) -> u32 {
+    let number = usize::try_from(number).unwrap_or_default() & N.wrapping_sub(1);
+    grid.get(number).copied().unwrap_or_default()
+}
+
+/// The entries of four numbers of 16 bits.
+#[cfg(feature = "iq")]
+#[inline(always)]
+pub(super) fn four_entries<const N: usize>(grid: &[u32; N], numbers: u64) -> [u32; 4] {
+    [numbers, numbers >> 16, numbers >> 32, numbers >> 48].map(|number| entry(grid, number))
 }
 
 /// Keeps an array in memory. A number is broadcast from there for nothing, and to take it out of a register takes two

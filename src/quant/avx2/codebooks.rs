@@ -7,7 +7,9 @@
 use super::{half_in_each, nibbles_of_16, upper};
 use crate::quant::grids;
 use crate::quant::unpack::split;
-use crate::quant::written::in_memory;
+use crate::quant::written::{
+    EVENLY_BUT_62, IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, ODD, entry, four_entries, in_memory, wide,
+};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{
     _mm_loadu_si64, _mm_loadu_si128, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
@@ -16,32 +18,14 @@ use safe_unaligned_simd::x86_64::{
 
 /// The magnitudes of the `IQ2` types, twice.
 static OF_TWO_BITS: [f32; 8] = [8.0, 25.0, 43.0, 60.0, 8.0, 25.0, 43.0, 60.0];
-/// The magnitudes of `IQ3_XXS`.
-static EVENLY_BUT_62: [f32; 8] = [4.0, 12.0, 20.0, 28.0, 36.0, 44.0, 52.0, 62.0];
-/// The magnitudes of `IQ3_S`.
-static ODD: [f32; 8] = [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0];
 /// The codes of the `IQ1` types less 1, shifted up or down, twice.
 static SHIFTED: [[f32; 8]; 2] = [
     [-0.875, 0.125, 1.125, 2.125, -0.875, 0.125, 1.125, 2.125],
     [-1.125, -0.125, 0.875, 1.875, -1.125, -0.125, 0.875, 1.875],
 ];
-
-pub(in crate::quant) static IQ2_XXS: [u32; 256] = wide(&grids::IQ2XXS);
-pub(in crate::quant) static IQ2_XS: [u32; 512] = wide(&grids::IQ2XS);
-pub(in crate::quant) static IQ2_S: [u32; 1024] = wide(&grids::IQ2S);
-pub(in crate::quant) static IQ3_XXS: [u32; 256] = wide(&grids::IQ3XXS);
-pub(in crate::quant) static IQ3_S: [u32; 512] = wide(&grids::IQ3S);
-pub(in crate::quant) static IQ1_S: [u32; 2048] = wide(&grids::IQ1S);
-
-const fn wide<const N: usize>(grid: &[u16; N]) -> [u32; N] {
-    let mut wide = [0; N];
-    let (mut entries, mut rest): (&[u16], &mut [u32]) = (grid, &mut wide);
-    while let ([entry, other_entries @ ..], [number, others @ ..]) = (entries, rest) {
-        *number = *entry as u32;
-        (entries, rest) = (other_entries, others);
-    }
-    wide
-}
+/// The codebooks of the `IQ3` types.
+static IQ3_XXS: [u32; 256] = wide(&grids::IQ3XXS);
+static IQ3_S: [u32; 512] = wide(&grids::IQ3S);
 
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
@@ -235,10 +219,12 @@ fn fours<T: Copy>(
     entry: impl Fn(T) -> u32,
     signs: u32,
     factor: f32,
-    magnitudes: &[f32; 8],
+    magnitudes: &[f32; 16],
     out: &mut [f32; 32],
 ) {
-    let products = _mm256_mul_ps(_mm256_set1_ps(factor), _mm256_loadu_ps(magnitudes));
+    // Those with the other sign are not of use here.
+    let magnitudes = _mm256_loadu_ps(magnitudes.first_chunk().unwrap_or(&[0.0; 8]));
+    let products = _mm256_mul_ps(_mm256_set1_ps(factor), magnitudes);
     let shifts = _mm256_setr_epi32(0, 3, 6, 9, 0, 3, 6, 9);
     let entries = numbers.iter().zip(signs_of(signs));
     for (out, ([first, last], signs)) in out.as_chunks_mut().0.iter_mut().zip(entries) {
@@ -266,19 +252,6 @@ fn signs_of(signs: u32) -> [__m256; 4] {
         let signs = _mm256_sllv_epi32(signs, _mm256_sub_epi32(to_the_top, _mm256_set1_epi32(from)));
         _mm256_and_ps(_mm256_castsi256_ps(signs), _mm256_set1_ps(-0.0))
     })
-}
-
-/// An entry of a codebook, whose length is a power of two. No number is too large, but for what is above its bits.
-#[inline(always)]
-pub(in crate::quant) fn entry<const N: usize>(grid: &[u32; N], number: u64) -> u32 {
-    let number = usize::try_from(number).unwrap_or_default() & N.wrapping_sub(1);
-    grid.get(number).copied().unwrap_or_default()
-}
-
-/// The entries of four numbers of 16 bits.
-#[inline(always)]
-pub(in crate::quant) fn four_entries<const N: usize>(grid: &[u32; N], numbers: u64) -> [u32; 4] {
-    [numbers, numbers >> 16, numbers >> 32, numbers >> 48].map(|number| entry(grid, number))
 }
 
 /// The lowest 16 bits of each qword in all of its words.

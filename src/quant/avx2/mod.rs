@@ -1,7 +1,7 @@
 //! Steps of kernels in vectors of 8 numbers.
 
 #[cfg(feature = "iq")]
-pub(super) mod codebooks;
+mod codebooks;
 #[cfg(feature = "k")]
 mod k;
 #[cfg(any(feature = "k", feature = "legacy"))]

@@ -5,10 +5,11 @@
 //! at. A sign is the bit above the code, and the table has each magnitude with either sign.
 
 use super::bytes::{as_array, bits, half_in_each, in_each_byte, in_order, lanes, of_256, select};
-use crate::quant::avx2::codebooks::{IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, entry, four_entries};
 use crate::quant::grids;
 use crate::quant::unpack::split;
-use crate::quant::written::{in_memory, table};
+use crate::quant::written::{
+    EVENLY_BUT_62, IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, ODD, entry, four_entries, in_memory, table,
+};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{
     _mm_loadu_si64, _mm_loadu_si128, _mm_storeu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
@@ -23,16 +24,6 @@ static SHIFTED: [[f32; 16]; 4] = [
     [-1.125, -0.125, 0.875, 1.875, -1.125, -0.125, 0.875, 1.875, -0.875, 0.125, 1.125, 2.125, -0.875, 0.125, 1.125, 2.125],
     [-0.875, 0.125, 1.125, 2.125, -0.875, 0.125, 1.125, 2.125, -1.125, -0.125, 0.875, 1.875, -1.125, -0.125, 0.875, 1.875],
     [-1.125, -0.125, 0.875, 1.875, -1.125, -0.125, 0.875, 1.875, -1.125, -0.125, 0.875, 1.875, -1.125, -0.125, 0.875, 1.875],
-];
-/// The magnitudes of `IQ3_XXS`, then with the other sign.
-#[rustfmt::skip]
-static EVENLY_BUT_62: [f32; 16] = [
-    4.0, 12.0, 20.0, 28.0, 36.0, 44.0, 52.0, 62.0, -4.0, -12.0, -20.0, -28.0, -36.0, -44.0, -52.0, -62.0,
-];
-/// The magnitudes of `IQ3_S`, then with the other sign.
-#[rustfmt::skip]
-static ODD: [f32; 16] = [
-    1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, -1.0, -3.0, -5.0, -7.0, -9.0, -11.0, -13.0, -15.0,
 ];
 /// For seven signs all eight: the eighth makes the number of minus signs even.
 static EIGHT_SIGNS: [[u8; 64]; 2] = [table!([0; 64], 0, eight_signs), table!([0; 64], 64, eight_signs)];

@@ -6,9 +6,15 @@
 use super::bytes::select;
 use super::look_up_nibbles;
 use crate::quant::unpack::split;
-use crate::quant::written::{AROUND_ZERO, FROM_ZERO};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm512_loadu_ps, _mm512_storeu_ps};
+
+/// Codes less 8.
+static AROUND_ZERO: [f32; 16] =
+    [-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+/// Codes.
+static FROM_ZERO: [f32; 16] =
+    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]

@@ -5,9 +5,32 @@
 
 use super::bytes::{half_in_each, in_each_byte, in_order, lanes, of_256};
 use crate::quant::unpack::split;
-use crate::quant::written::{DIGIT_4, DIGITS_0_TO_3};
+use crate::quant::written::table;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_ps};
+
+/// The first four base-3 digits of each byte, two bits each.
+static DIGITS_0_TO_3: [u8; 256] = table!([0; 256], 0, digits_0_to_3);
+/// The fifth base-3 digit of each byte.
+static DIGIT_4: [u8; 256] = table!([0; 256], 0, digit_4);
+
+const fn digits_0_to_3(byte: u8) -> u8 {
+    let [two, four, six] = [byte.wrapping_mul(3), byte.wrapping_mul(9), byte.wrapping_mul(27)];
+    digit(byte) | digit(two) << 2 | digit(four) << 4 | digit(six) << 6
+}
+
+const fn digit_4(byte: u8) -> u8 {
+    digit(byte.wrapping_mul(81))
+}
+
+/// The first base-3 digit of a fraction of 256.
+const fn digit(byte: u8) -> u8 {
+    match byte {
+        0..=85 => 0,
+        86..=170 => 1,
+        171.. => 2,
+    }
+}
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
