@@ -1,5 +1,6 @@
 //! Steps of AVX-512 with the bytes of a block, and what becomes of its scale.
 
+use crate::quant::written::in_memory;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm512_loadu_si512, _mm512_storeu_ps};
 
@@ -48,12 +49,27 @@ pub(super) fn of_256(table: &[u8; 256], numbers: __m512i) -> __m512i {
     _mm512_mask_blend_epi8(_mm512_movepi8_mask(numbers), low, high)
 }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-pub(super) fn as_array(numbers: __m512) -> [f32; 16] {
-    let mut array = [0.0; 16];
-    _mm512_storeu_ps(&mut array, numbers);
-    array
+/// Numbers in memory: a load brings one of them to all places, for which from a register it takes one step or two that only
+/// one unit of the processor can do.
+///
+/// What goes over the end of a line of the cache cannot be loaded right after it was stored.
+#[repr(align(64))]
+pub(super) struct InMemory([f32; 16]);
+
+impl InMemory {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
+    pub(super) fn new(numbers: __m512) -> Self {
+        let mut memory = Self([0.0; 16]);
+        _mm512_storeu_ps(&mut memory.0, numbers);
+        memory
+    }
+
+    /// The numbers, from where they are: the compiler would take them from the register.
+    #[inline(always)]
+    pub(super) fn numbers(&self) -> &[f32; 16] {
+        in_memory(&self.0)
+    }
 }
 
 /// The bits of `one` where the mask has them, and those of `other` elsewhere.

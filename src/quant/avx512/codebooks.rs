@@ -4,7 +4,7 @@
 //! and `48 + i`. Each of four vectors is then one shift and one look-up away: only the four lowest bits of an index are looked
 //! at. A sign is the bit above the code, and the table has each magnitude with either sign.
 
-use super::bytes::{as_array, bits, half_in_each, in_each_byte, in_order, lanes, of_256, select};
+use super::bytes::{InMemory, bits, half_in_each, in_each_byte, in_order, lanes, of_256, select};
 use crate::quant::grids;
 use crate::quant::unpack::split;
 use crate::quant::written::{
@@ -59,7 +59,7 @@ pub(super) fn iq2_xxs(block: &[u8; 66], out: &mut [f32; 256]) {
     );
     let mut by_16 = [0_u16; 32];
     _mm512_storeu_si512(&mut by_16, signs);
-    let own = in_memory(&by_16).as_chunks::<4>().0.iter().zip(in_memory(&factors));
+    let own = in_memory(&by_16).as_chunks::<4>().0.iter().zip(factors.numbers());
     let parts = parts.as_chunks::<8>().0.iter().zip(own);
     for (out, ([a, b, c, d, ..], ([first, last, ..], factor))) in
         out.as_chunks_mut::<32>().0.iter_mut().zip(parts)
@@ -81,7 +81,7 @@ pub(super) fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
     let factors = half_factors(half_in_each([*d0, *d1]), nibbles(*scales), 0.25);
     let mut by_16 = [0_u16; 16];
     _mm256_storeu_si256(&mut by_16, _mm512_cvtepi16_epi8(signs));
-    let own = in_memory(&by_16).as_chunks::<2>().0.iter().zip(in_memory(&factors).as_chunks::<2>().0);
+    let own = in_memory(&by_16).as_chunks::<2>().0.iter().zip(factors.numbers().as_chunks::<2>().0);
     let parts = in_memory(&numbers).iter().zip(own);
     for (out, (numbers, (signs, [f, g]))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let entries = four_entries(&IQ2_XS, *numbers);
@@ -99,7 +99,7 @@ pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
     let high = _mm512_cvtepu8_epi64(_mm_loadu_si64(high));
     let numbers = entry_numbers(low, 0x0300, bits(_mm512_set1_epi64(0x0600_0400_0200_0000), high));
     let factors = half_factors(half_in_each([*d0, *d1]), nibbles(*scales), 0.25);
-    let own = signs.as_chunks::<4>().0.iter().zip(in_memory(&factors).as_chunks::<2>().0);
+    let own = signs.as_chunks::<4>().0.iter().zip(factors.numbers().as_chunks::<2>().0);
     let parts = in_memory(&numbers).iter().zip(own);
     for (out, (numbers, ([a, b, c, d], [f, g]))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let entries = four_entries(&IQ2_S, *numbers);
@@ -117,7 +117,7 @@ pub(super) fn iq1_s(block: &[u8; 50], out: &mut [f32; 256]) {
     let numbers = entry_numbers(low, 0x0700, high);
     let scales = _mm256_srli_epi32::<11>(_mm256_cvtepu16_epi32(by_part));
     let factors = odd_factors(half_in_each([*d0, *d1]), _mm512_castsi256_si512(scales), 14);
-    let parts = in_memory(&numbers).iter().zip(words.as_chunks::<2>().0).zip(in_memory(&factors));
+    let parts = in_memory(&numbers).iter().zip(words.as_chunks::<2>().0).zip(factors.numbers());
     for (out, ((numbers, [_, top]), factor)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let [up, _, _, down] = &SHIFTED;
         let shifted = if top >> 7 == 0 { up } else { down };
@@ -148,7 +148,7 @@ pub(super) fn iq1_m(block: &[u8; 56], out: &mut [f32; 256]) {
     let mut minus = [0_u8; 16];
     _mm_storeu_si128(&mut minus, _mm_or_si128(first, last));
     let upper_half = _mm512_mask_set1_epi32(_mm512_setzero_si512(), 0xff00, 8);
-    let own = in_memory(&minus).as_chunks::<2>().0.iter().zip(in_memory(&factors).as_chunks::<2>().0);
+    let own = in_memory(&minus).as_chunks::<2>().0.iter().zip(factors.numbers().as_chunks::<2>().0);
     let parts = in_memory(&numbers).iter().zip(own);
     for (out, (numbers, (minus, factors))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         let entries = four_entries(&IQ1_S, *numbers);
@@ -176,7 +176,7 @@ pub(super) fn iq3_xxs(block: &[u8; 98], out: &mut [f32; 256]) {
     let codes = [of_256(first, numbers), of_256(last, numbers)];
     let mut own = _mm512_setzero_si512();
     let mut from = first_of_fours();
-    for (out, factors) in out.as_chunks_mut::<64>().0.iter_mut().zip(in_memory(&factors).as_chunks::<2>().0) {
+    for (out, factors) in out.as_chunks_mut::<64>().0.iter_mut().zip(factors.numbers().as_chunks::<2>().0) {
         fours(codes, from, _mm512_permutexvar_epi64(own, signs), &EVENLY_BUT_62, factors, out);
         own = _mm512_add_epi64(own, _mm512_set1_epi64(1));
         from = _mm512_add_epi8(from, _mm512_set1_epi8(16));
@@ -199,7 +199,7 @@ pub(super) fn iq3_s(block: &[u8; 110], out: &mut [f32; 256]) {
     let scales = bits(from, _mm512_set1_epi32(i32::from_le_bytes(*scales)));
     let factors = odd_factors(half_in_each([*d0, *d1]), scales, 30);
     let mut from = first_of_fours();
-    let parts = signs.as_chunks::<8>().0.iter().zip(in_memory(&factors).as_chunks::<2>().0);
+    let parts = signs.as_chunks::<8>().0.iter().zip(factors.numbers().as_chunks::<2>().0);
     for (out, (signs, factors)) in out.as_chunks_mut::<64>().0.iter_mut().zip(parts) {
         let signs = _mm512_set1_epi64(i64::from_le_bytes(*signs));
         fours(codes, from, signs, &ODD, factors, out);
@@ -312,16 +312,16 @@ fn nibbles(bytes: [u8; 8]) -> __m512i {
 /// `d × (0.5 + scale) × last`, the scales being the lowest four bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-fn half_factors(d: __m512, scales: __m512i, last: f32) -> [f32; 16] {
+fn half_factors(d: __m512, scales: __m512i, last: f32) -> InMemory {
     let scales = _mm512_cvtepi32_ps(_mm512_and_si512(scales, _mm512_set1_epi32(15)));
     let factors = _mm512_mul_ps(d, _mm512_add_ps(_mm512_set1_ps(0.5), scales));
-    as_array(_mm512_mul_ps(factors, _mm512_set1_ps(last)))
+    InMemory::new(_mm512_mul_ps(factors, _mm512_set1_ps(last)))
 }
 
 /// `d × (1 + 2 × scale)`, twice the scale being the bits of `mask`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-fn odd_factors(d: __m512, scales: __m512i, mask: i32) -> [f32; 16] {
+fn odd_factors(d: __m512, scales: __m512i, mask: i32) -> InMemory {
     let odd = _mm512_or_si512(_mm512_and_si512(scales, _mm512_set1_epi32(mask)), _mm512_set1_epi32(1));
-    as_array(_mm512_mul_ps(d, _mm512_cvtepi32_ps(odd)))
+    InMemory::new(_mm512_mul_ps(d, _mm512_cvtepi32_ps(odd)))
 }

@@ -6,12 +6,11 @@
 //!
 //! Factors are exact: products of the 11 bits of an f16 number and of 8 bits at most.
 
-use super::bytes::{SELECT, half_in_each, in_each_byte, lanes, select};
+use super::bytes::{InMemory, SELECT, half_in_each, in_each_byte, lanes, select};
 use super::legacy::multiples_plus;
 use crate::quant::k::q3_k_scales;
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
-use core::hint::black_box;
 use safe_unaligned_simd::x86_64::{
     _mm_loadl_epi64, _mm_loadu_si128, _mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_ps,
 };
@@ -180,29 +179,6 @@ fn factors(head: &[u8; 16]) -> __m512 {
     let minus = _mm512_maskz_set1_epi32(0xff00, i32::MIN);
     let halves = _mm512_castsi512_ps(_mm512_xor_si512(halves, minus));
     _mm512_mul_ps(halves, _mm512_cvtepi32_ps(integers))
-}
-
-/// Numbers in memory: a load brings one of them to all places, for which from a register it takes one step or two that only
-/// one unit of the processor can do.
-///
-/// What goes over the end of a line of the cache cannot be loaded right after it was stored.
-#[repr(align(64))]
-struct InMemory([f32; 16]);
-
-impl InMemory {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-    fn new(numbers: __m512) -> Self {
-        let mut memory = Self([0.0; 16]);
-        _mm512_storeu_ps(&mut memory.0, numbers);
-        memory
-    }
-
-    /// The numbers, from where they are: the compiler would take them from the register.
-    #[inline(always)]
-    fn numbers(&self) -> &[f32; 16] {
-        black_box(&self.0)
-    }
 }
 
 #[inline]

@@ -1,14 +1,12 @@
 //! The kernels of 4-bit codes for values of a table, in vectors of 16 numbers.
 
-use super::bytes::{as_array, half_in_each, in_each_byte, lanes};
+use super::bytes::{InMemory, half_in_each, in_each_byte, lanes};
 use super::look_up_nibbles;
 #[cfg(feature = "fp4")]
 use crate::quant::fp4::E2M1_DOUBLED;
 #[cfg(feature = "iq")]
 use crate::quant::iq::NON_LINEAR;
 use crate::quant::unpack::split;
-#[cfg(feature = "iq")]
-use crate::quant::written::in_memory;
 #[cfg(feature = "fp4")]
 use crate::quant::written::{HALVES_OF_E8M0, HALVES_OF_UE4M3};
 use core::arch::x86_64::*;
@@ -35,8 +33,8 @@ pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let low = _mm512_and_si512(low, _mm512_set1_epi32(15));
     let scales = _mm512_or_si512(low, _mm512_and_si512(high, _mm512_set1_epi32(0x30)));
     let scales = _mm512_cvtepi32_ps(_mm512_sub_epi32(scales, _mm512_set1_epi32(32)));
-    let factors = as_array(_mm512_mul_ps(half_in_each([*d0, *d1]), scales));
-    let parts = codes.as_chunks::<16>().0.iter().zip(in_memory(&factors));
+    let factors = InMemory::new(_mm512_mul_ps(half_in_each([*d0, *d1]), scales));
+    let parts = codes.as_chunks::<16>().0.iter().zip(factors.numbers());
     for (out, (codes, factor)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
         look_up_nibbles(_mm512_mul_ps(_mm512_set1_ps(*factor), _mm512_loadu_ps(&NON_LINEAR)), codes, out);
     }
