@@ -1,8 +1,14 @@
-//! The kernels of entries of codebooks, in vectors of 16 numbers, 64 elements at a time.
+//! The kernels of entries of codebooks, in vectors of 16 numbers.
 //!
-//! The codes of 64 elements lie in one register so that lane `i` has, a byte each, those of elements `i`, `16 + i`, `32 + i`
-//! and `48 + i`. Each of four vectors is then one shift and one look-up away: only the four lowest bits of an index are looked
-//! at. A sign is the bit above the code, and the table has each magnitude with either sign.
+//! Of the `IQ3` types the codes of 64 elements lie in one register so that lane `i` has, a byte each, those of elements `i`,
+//! `16 + i`, `32 + i` and `48 + i`. Each of four vectors is then one shift and one look-up away. A sign is the bit above the
+//! code, and the table has each magnitude with either sign.
+//!
+//! Of the `IQ2` and `IQ1` types a vector is two entries of eight codes, each entry in all lanes of a half and shifted right by
+//! the place of its code there. A table has all values of a code four times, but for `IQ1_M` twice for either entry, as these may be
+//! shifted apart. Signs of the `IQ2` types are a mask.
+//!
+//! Only the four lowest bits of an index are looked at, so what a shift leaves above a code does no harm.
 
 use super::bytes::{InMemory, bits, half_in_each, in_each_byte, in_order, lanes, of_256, select};
 use crate::quant::grids;
