@@ -12,8 +12,10 @@
 //! numbers as bits. The description of each says what its integers stand for.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg_attr(not(feature = "all-types"), allow(unused, reason = "what is used depends on the families on"))]
 mod avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg_attr(not(feature = "all-types"), allow(unused, reason = "what is used depends on the families on"))]
 mod avx512;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod large;
@@ -27,6 +29,7 @@ mod roundings;
 mod swap;
 mod unpack;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg_attr(not(feature = "all-types"), allow(unused, reason = "what is used depends on the families on"))]
 mod written;
 
 #[cfg(feature = "safetensors")]
@@ -126,40 +129,23 @@ macro_rules! kernel {
     }};
 }
 
-/// The kernel of a type at each level of [`Level`]; `None` if it has none, or its family is turned off.
-///
-/// A closure is compiled for the level of the function that it stands in, so the list is repeated in each.
-macro_rules! at_each_level {
-    (other: $other:ident; $($name:ident $kernel:expr;)*) => {
-        pub(super) fn target(tensor_type: TensorType) -> Option<Kernel> {
-            match tensor_type {
-                $(TensorType::$name => $kernel,)*
-                _ => $other!(target tensor_type),
-            }
-        }
-
-        #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
-        pub(super) fn avx2(tensor_type: TensorType) -> Option<Kernel> {
-            match tensor_type {
-                $(TensorType::$name => $kernel,)*
-                _ => $other!(avx2 tensor_type),
-            }
-        }
-
-        #[cfg(all(feature = "std", target_arch = "x86_64"))]
-        #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
-        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi")]
-        pub(super) fn avx512(tensor_type: TensorType) -> Option<Kernel> {
-            match tensor_type {
-                $(TensorType::$name => $kernel,)*
-                _ => $other!(avx512 tensor_type),
-            }
-        }
+/// The kernel of a type that safetensors alone has, at a level; `None` if it has none.
+#[cfg(feature = "safetensors")]
+macro_rules! of_dtype {
+    ($level:ident $tensor_type:ident) => {
+        super::dtype_kernels::$level($tensor_type)
     };
 }
+#[cfg(not(feature = "safetensors"))]
+macro_rules! of_dtype {
+    ($level:ident $tensor_type:ident) => {
+        None
+    };
+}
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+use of_dtype;
 
-/// The kernels of types that gguf has.
+/// The kernels of types that gguf has, for what the target is compiled for. Those of other levels are in their modules.
 mod kernels {
     use super::*;
 
@@ -169,25 +155,49 @@ mod kernels {
                 $big_endian:tt $($function:ident)::+;)*
             removed: $($removed:tt)*
         ) => {
-            at_each_level! {
-                other: other;
-                $($name kernel!($family $elements $bytes $($function)::+);)*
+            pub(super) fn target(tensor_type: TensorType) -> Option<Kernel> {
+                match tensor_type {
+                    $(TensorType::$name => kernel!($family $elements $bytes $($function)::+),)*
+                    _ => of_dtype!(target tensor_type),
+                }
             }
         };
     }
-    #[cfg(feature = "safetensors")]
-    macro_rules! other {
-        ($level:ident $tensor_type:ident) => {
-            dtype_kernels::$level($tensor_type)
-        };
-    }
-    #[cfg(not(feature = "safetensors"))]
-    macro_rules! other {
-        ($level:ident $tensor_type:ident) => {
-            None
-        };
-    }
     tensor_types!(kernels);
+}
+
+/// The kernel of a type at each level of [`Level`]; `None` if it has none.
+///
+/// A closure is compiled for the level of the function that it stands in, so the list is repeated in each.
+#[cfg(feature = "safetensors")]
+macro_rules! at_each_level {
+    ($($name:ident $kernel:expr;)*) => {
+        pub(super) fn target(tensor_type: TensorType) -> Option<Kernel> {
+            match tensor_type {
+                $(TensorType::$name => $kernel,)*
+                _ => None,
+            }
+        }
+
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
+        pub(super) fn avx2(tensor_type: TensorType) -> Option<Kernel> {
+            match tensor_type {
+                $(TensorType::$name => $kernel,)*
+                _ => None,
+            }
+        }
+
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        #[target_feature(enable = "avx2,bmi1,bmi2,f16c,lzcnt,popcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi")]
+        pub(super) fn avx512(tensor_type: TensorType) -> Option<Kernel> {
+            match tensor_type {
+                $(TensorType::$name => $kernel,)*
+                _ => None,
+            }
+        }
+    };
 }
 
 /// The kernels of types that are of safetensors alone.
@@ -201,15 +211,7 @@ mod dtype_kernels {
                 $big_endian:tt $($function:ident)::+;)*
             shared: $($shared:ident)*
         ) => {
-            at_each_level! {
-                other: none;
-                $($name kernel!($family $elements $bytes $($function)::+);)*
-            }
-        };
-    }
-    macro_rules! none {
-        ($level:ident $tensor_type:ident) => {
-            None
+            at_each_level! { $($name kernel!($family $elements $bytes $($function)::+);)* }
         };
     }
     crate::safetensors::dtype::dtypes!(dtype_kernels);
@@ -226,9 +228,9 @@ fn kernel(tensor_type: TensorType) -> Option<Kernel> {
         Level::Target => kernels::target(tensor_type),
         // SAFETY: a level other than the lowest is in use only where `Level::is_available` found all its instructions, which
         // are those that the function is compiled for, and the kernels it returns.
-        Level::Avx2 => unsafe { avx2::kernel(tensor_type).or_else(|| kernels::avx2(tensor_type)) },
+        Level::Avx2 => unsafe { avx2::kernel(tensor_type) },
         // SAFETY: as above.
-        Level::Avx512 => unsafe { avx512::kernel(tensor_type).or_else(|| kernels::avx512(tensor_type)) },
+        Level::Avx512 => unsafe { avx512::kernel(tensor_type) },
     }
 }
 

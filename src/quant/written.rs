@@ -1,16 +1,12 @@
-//! Which kernels are written for the vectors of a level, where the compiler makes slow code of the portable ones.
+//! The kernels of a level: most are written for its vectors, where the compiler makes slow code of the portable ones.
 //!
 //! A level has what the time goes into, by the same names: `f16` for 64 elements, `q4_0` and so on for a block, those of
 //! most types in modules. How a block is laid out is told at the portable kernels.
-#![allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    reason = "which of these are used depends on the families turned on"
-)]
 
 #[cfg(feature = "fp4")]
 use super::fp4;
+#[cfg(feature = "iq")]
+use super::grids;
 
 /// A kernel from a function for one block, its sizes given first.
 macro_rules! by_block {
@@ -32,15 +28,16 @@ macro_rules! plain_kernel {
 }
 pub(super) use plain_kernel;
 
-/// `kernel` of a level, the features given, whose steps are around it.
+/// `kernel` of a level, the level and its features given, whose steps are around it.
 ///
 /// The closures in it are compiled for that level.
 macro_rules! written_kernels {
-    ($features:literal) => {
-        /// The kernel of a type, if it is one of those that are written for this level.
+    ($level:ident $features:literal) => {
+        /// The kernel of a type at this level; `None` if it has none, or its family is turned off.
         #[target_feature(enable = $features)]
         pub(super) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
             let kernel: Kernel = match tensor_type {
+                TensorType::F32 => |src, out| _ = plain::f32(src.as_chunks().0, out),
                 TensorType::F16 => |src, out| {
                     in_lines::<2, 128>(src, out, |src, out| f16(src, out), |src, out| plain::f16(src, out));
                 },
@@ -74,6 +71,8 @@ macro_rules! written_kernels {
                 TensorType::Q5_K => by_block!(176 256 q5_k),
                 #[cfg(feature = "k")]
                 TensorType::Q6_K => by_block!(210 256 q6_k),
+                #[cfg(feature = "k")]
+                TensorType::Q8_K => by_block!(292 256 q8_k),
                 #[cfg(feature = "iq")]
                 TensorType::IQ4_NL => by_block!(18 32 tables::iq4_nl),
                 #[cfg(feature = "iq")]
@@ -104,7 +103,7 @@ macro_rules! written_kernels {
                 TensorType::Q1_0 => by_block!(18 128 ternary::q1_0),
                 #[cfg(feature = "ternary")]
                 TensorType::Q2_0 => by_block!(18 64 ternary::q2_0),
-                _ => return None,
+                _ => return of_dtype!($level tensor_type),
             };
             Some(kernel)
         }
@@ -112,71 +111,76 @@ macro_rules! written_kernels {
 }
 pub(super) use written_kernels;
 
-/// Codes less 8.
-pub(super) static AROUND_ZERO: [f32; 16] =
-    [-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-/// Codes.
-pub(super) static FROM_ZERO: [f32; 16] =
-    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
+/// A table of what a function gives for each byte from the first one on, in the place of so many zeros.
+macro_rules! table {
+    ($zeros:expr, $first:expr, $function:path) => {{
+        let mut table = $zeros;
+        let (mut rest, mut byte): (&mut [_], u8) = (&mut table, $first);
+        while let [value, others @ ..] = rest {
+            *value = $function(byte);
+            byte = byte.wrapping_add(1);
+            rest = others;
+        }
+        table
+    }};
+}
+pub(super) use table;
 
 /// What the scales of `MXFP4` stand for.
 #[cfg(feature = "fp4")]
-pub(super) static HALVES_OF_E8M0: [f32; 256] = {
-    let mut halves = [0.0; 256];
-    let (mut rest, mut scale): (&mut [f32], u8) = (&mut halves, 0);
-    while let [first, others @ ..] = rest {
-        *first = fp4::half_of_e8m0(scale);
-        scale = scale.wrapping_add(1);
-        rest = others;
-    }
-    halves
-};
-
+pub(super) static HALVES_OF_E8M0: [f32; 256] = table!([0.0; 256], 0, fp4::half_of_e8m0);
 /// What the scales of `NVFP4` stand for.
 #[cfg(feature = "fp4")]
-pub(super) static HALVES_OF_UE4M3: [f32; 256] = {
-    let mut halves = [0.0; 256];
-    let (mut rest, mut scale): (&mut [f32], u8) = (&mut halves, 0);
-    while let [first, others @ ..] = rest {
-        *first = fp4::half_of_ue4m3(scale);
-        scale = scale.wrapping_add(1);
-        rest = others;
-    }
-    halves
-};
+pub(super) static HALVES_OF_UE4M3: [f32; 256] = table!([0.0; 256], 0, fp4::half_of_ue4m3);
 
-/// The first four base-3 digits of each byte, two bits each.
-pub(super) const fn digits_0_to_3() -> [u8; 256] {
-    let mut digits = [0; 256];
-    let (mut rest, mut byte): (&mut [u8], u8) = (&mut digits, 0);
-    while let [first, others @ ..] = rest {
-        let [two, four, six] = [byte.wrapping_mul(3), byte.wrapping_mul(9), byte.wrapping_mul(27)];
-        *first = digit(byte) | digit(two) << 2 | digit(four) << 4 | digit(six) << 6;
-        byte = byte.wrapping_add(1);
-        rest = others;
+/// The magnitudes of `IQ3_XXS`, then with the other sign.
+#[cfg(feature = "iq")]
+#[rustfmt::skip]
+pub(super) static EVENLY_BUT_62: [f32; 16] = [
+    4.0, 12.0, 20.0, 28.0, 36.0, 44.0, 52.0, 62.0, -4.0, -12.0, -20.0, -28.0, -36.0, -44.0, -52.0, -62.0,
+];
+/// The magnitudes of `IQ3_S`, then with the other sign.
+#[cfg(feature = "iq")]
+#[rustfmt::skip]
+pub(super) static ODD: [f32; 16] = [
+    1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, -1.0, -3.0, -5.0, -7.0, -9.0, -11.0, -13.0, -15.0,
+];
+
+/// The codebooks of the `IQ2` and `IQ1` types.
+#[cfg(feature = "iq")]
+pub(super) static IQ2_XXS: [u32; 256] = wide(&grids::IQ2XXS);
+#[cfg(feature = "iq")]
+pub(super) static IQ2_XS: [u32; 512] = wide(&grids::IQ2XS);
+#[cfg(feature = "iq")]
+pub(super) static IQ2_S: [u32; 1024] = wide(&grids::IQ2S);
+#[cfg(feature = "iq")]
+pub(super) static IQ1_S: [u32; 2048] = wide(&grids::IQ1S);
+
+/// A codebook with entries of 32 bits: a number of so many is broadcast by the load itself.
+#[cfg(feature = "iq")]
+pub(super) const fn wide<const N: usize>(grid: &[u16; N]) -> [u32; N] {
+    let mut wide = [0; N];
+    let (mut entries, mut rest): (&[u16], &mut [u32]) = (grid, &mut wide);
+    while let ([entry, other_entries @ ..], [number, others @ ..]) = (entries, rest) {
+        *number = *entry as u32;
+        (entries, rest) = (other_entries, others);
     }
-    digits
+    wide
 }
 
-/// The fifth base-3 digit of each byte.
-pub(super) const fn digit_4() -> [u8; 256] {
-    let mut digits = [0; 256];
-    let (mut rest, mut byte): (&mut [u8], u8) = (&mut digits, 0);
-    while let [first, others @ ..] = rest {
-        *first = digit(byte.wrapping_mul(81));
-        byte = byte.wrapping_add(1);
-        rest = others;
-    }
-    digits
+/// An entry of a codebook, whose length is a power of two. No number is too large, but for what is above its bits.
+#[cfg(feature = "iq")]
+#[inline(always)]
+pub(super) fn entry<const N: usize>(grid: &[u32; N], number: u64) -> u32 {
+    let number = usize::try_from(number).unwrap_or_default() & N.wrapping_sub(1);
+    grid.get(number).copied().unwrap_or_default()
 }
 
-/// The first base-3 digit of a fraction of 256.
-const fn digit(byte: u8) -> u8 {
-    match byte {
-        0..=85 => 0,
-        86..=170 => 1,
-        171.. => 2,
-    }
+/// The entries of four numbers of 16 bits.
+#[cfg(feature = "iq")]
+#[inline(always)]
+pub(super) fn four_entries<const N: usize>(grid: &[u32; N], numbers: u64) -> [u32; 4] {
+    [numbers, numbers >> 16, numbers >> 32, numbers >> 48].map(|number| entry(grid, number))
 }
 
 /// Keeps an array in memory. A number is broadcast from there for nothing, and to take it out of a register takes two

@@ -4,10 +4,12 @@
 //! so what a shift leaves above a code does no harm; a table of four products is there twice. An entry is 32 bits, as such a
 //! number is broadcast by the load itself.
 
-use super::{half_in_each, upper};
+use super::{half_in_each, nibbles_of_16, upper};
 use crate::quant::grids;
 use crate::quant::unpack::split;
-use crate::quant::written::in_memory;
+use crate::quant::written::{
+    EVENLY_BUT_62, IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, ODD, entry, four_entries, in_memory, wide,
+};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{
     _mm_loadu_si64, _mm_loadu_si128, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps,
@@ -16,32 +18,14 @@ use safe_unaligned_simd::x86_64::{
 
 /// The magnitudes of the `IQ2` types, twice.
 static OF_TWO_BITS: [f32; 8] = [8.0, 25.0, 43.0, 60.0, 8.0, 25.0, 43.0, 60.0];
-/// The magnitudes of `IQ3_XXS`.
-static EVENLY_BUT_62: [f32; 8] = [4.0, 12.0, 20.0, 28.0, 36.0, 44.0, 52.0, 62.0];
-/// The magnitudes of `IQ3_S`.
-static ODD: [f32; 8] = [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0];
 /// The codes of the `IQ1` types less 1, shifted up or down, twice.
 static SHIFTED: [[f32; 8]; 2] = [
     [-0.875, 0.125, 1.125, 2.125, -0.875, 0.125, 1.125, 2.125],
     [-1.125, -0.125, 0.875, 1.875, -1.125, -0.125, 0.875, 1.875],
 ];
-
-pub(in crate::quant) static IQ2_XXS: [u32; 256] = wide(&grids::IQ2XXS);
-pub(in crate::quant) static IQ2_XS: [u32; 512] = wide(&grids::IQ2XS);
-pub(in crate::quant) static IQ2_S: [u32; 1024] = wide(&grids::IQ2S);
-pub(in crate::quant) static IQ3_XXS: [u32; 256] = wide(&grids::IQ3XXS);
-pub(in crate::quant) static IQ3_S: [u32; 512] = wide(&grids::IQ3S);
-pub(in crate::quant) static IQ1_S: [u32; 2048] = wide(&grids::IQ1S);
-
-const fn wide<const N: usize>(grid: &[u16; N]) -> [u32; N] {
-    let mut wide = [0; N];
-    let (mut entries, mut rest): (&[u16], &mut [u32]) = (grid, &mut wide);
-    while let ([entry, other_entries @ ..], [number, others @ ..]) = (entries, rest) {
-        *number = *entry as u32;
-        (entries, rest) = (other_entries, others);
-    }
-    wide
-}
+/// The codebooks of the `IQ3` types.
+static IQ3_XXS: [u32; 256] = wide(&grids::IQ3XXS);
+static IQ3_S: [u32; 512] = wide(&grids::IQ3S);
 
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
@@ -71,7 +55,7 @@ pub(super) fn iq2_xs(block: &[u8; 74], out: &mut [f32; 256]) {
     let [first, last] = [first, last].map(|codes| _mm256_srli_epi16::<9>(_mm256_loadu_si256(codes)));
     let sevens = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(first, last));
     let signs = as_words(all_eight_signs(sevens));
-    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles_as_numbers(scales), 0.25);
     let own = in_memory(&signs).iter().zip(in_memory(&factors).as_flattened().as_chunks::<2>().0);
     let parts = codes.as_chunks::<8>().0.iter().zip(own);
     for (out, (codes, (signs, factors))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -94,7 +78,7 @@ pub(super) fn iq2_s(block: &[u8; 82], out: &mut [f32; 256]) {
         _mm256_mullo_epi16(bytes, _mm256_set1_epi64x(0x0004_0010_0040_0100))
     });
     let numbers = entry_numbers(low, high, 0x0300);
-    let factors = half_factors(half_in_each([*d0, *d1]), nibbles(scales), 0.25);
+    let factors = half_factors(half_in_each([*d0, *d1]), nibbles_as_numbers(scales), 0.25);
     let own = in_memory(&numbers).iter().zip(in_memory(&factors).as_flattened().as_chunks::<2>().0);
     let parts = signs.as_chunks::<4>().0.iter().zip(own);
     for (out, (signs, (numbers, factors))) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
@@ -235,10 +219,12 @@ fn fours<T: Copy>(
     entry: impl Fn(T) -> u32,
     signs: u32,
     factor: f32,
-    magnitudes: &[f32; 8],
+    magnitudes: &[f32; 16],
     out: &mut [f32; 32],
 ) {
-    let products = _mm256_mul_ps(_mm256_set1_ps(factor), _mm256_loadu_ps(magnitudes));
+    // Those with the other sign are not of use here.
+    let magnitudes = _mm256_loadu_ps(magnitudes.first_chunk().unwrap_or(&[0.0; 8]));
+    let products = _mm256_mul_ps(_mm256_set1_ps(factor), magnitudes);
     let shifts = _mm256_setr_epi32(0, 3, 6, 9, 0, 3, 6, 9);
     let entries = numbers.iter().zip(signs_of(signs));
     for (out, ([first, last], signs)) in out.as_chunks_mut().0.iter_mut().zip(entries) {
@@ -266,19 +252,6 @@ fn signs_of(signs: u32) -> [__m256; 4] {
         let signs = _mm256_sllv_epi32(signs, _mm256_sub_epi32(to_the_top, _mm256_set1_epi32(from)));
         _mm256_and_ps(_mm256_castsi256_ps(signs), _mm256_set1_ps(-0.0))
     })
-}
-
-/// An entry of a codebook, whose length is a power of two. No number is too large, but for what is above its bits.
-#[inline(always)]
-pub(in crate::quant) fn entry<const N: usize>(grid: &[u32; N], number: u64) -> u32 {
-    let number = usize::try_from(number).unwrap_or_default() & N.wrapping_sub(1);
-    grid.get(number).copied().unwrap_or_default()
-}
-
-/// The entries of four numbers of 16 bits.
-#[inline(always)]
-pub(in crate::quant) fn four_entries<const N: usize>(grid: &[u32; N], numbers: u64) -> [u32; 4] {
-    [numbers, numbers >> 16, numbers >> 32, numbers >> 48].map(|number| entry(grid, number))
 }
 
 /// The lowest 16 bits of each qword in all of its words.
@@ -346,8 +319,8 @@ fn all_eight_signs(sevens: __m256i) -> __m256i {
 /// 16 nibbles, each as a number.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-fn nibbles(bytes: &[u8; 8]) -> [__m256i; 2] {
-    let [low, high] = super::nibbles(_mm_loadu_si64(bytes));
+fn nibbles_as_numbers(bytes: &[u8; 8]) -> [__m256i; 2] {
+    let [low, high] = nibbles_of_16(_mm_loadu_si64(bytes));
     let nibbles = _mm_unpacklo_epi8(low, high);
     [_mm256_cvtepu8_epi32(nibbles), _mm256_cvtepu8_epi32(upper(nibbles))]
 }

@@ -1,6 +1,7 @@
 //! Kernels in vectors of 8 numbers for those blocks of 256 elements of which the compiler makes slow code.
 
-use super::legacy::{nibbles, scale_add, twice, two_halves};
+use super::legacy::{nibbles_of_32, scale_add, two_halves};
+use super::twice;
 use crate::quant::k::six_bit_pairs;
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
@@ -13,16 +14,10 @@ pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let (factors, addends) = factors(head);
     let parts = factors.as_chunks().0.iter().zip(addends.as_chunks().0);
     let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(codes.as_chunks::<32>().0);
-    for ((out, codes), ([factor, next_factor], [addend, next_addend])) in groups.zip(parts) {
+    for ((out, codes), (factors, addends)) in groups.zip(parts) {
         let ([first, last], _) = codes.as_chunks() else { return };
-        let [[low, high], [later_low, later_high]] = [first, last].map(|codes| nibbles(twice(codes)));
-        let ([low_out, high_out], _) = out.as_chunks_mut::<32>() else { return };
-        scale_add([low, later_low], [*factor, *addend].map(|number| _mm256_set1_ps(number)), low_out);
-        scale_add(
-            [high, later_high],
-            [*next_factor, *next_addend].map(|number| _mm256_set1_ps(number)),
-            high_out,
-        );
+        let [[low, high], [later_low, later_high]] = [first, last].map(|codes| nibbles_of_32(twice(codes)));
+        scale_add_two_parts([[low, later_low], [high, later_high]], factors, addends, out);
     }
 }
 
@@ -36,24 +31,33 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     let ([fifth, later_fifth], _) = fifth.as_chunks() else { return };
     let mut fifth = [fifth, later_fifth].map(|bits| twice(bits));
     let groups = out.as_chunks_mut::<64>().0.iter_mut().zip(low.as_chunks::<32>().0);
-    for ((out, low), ([factor, next_factor], [addend, next_addend])) in groups.zip(parts) {
+    for ((out, low), (factors, addends)) in groups.zip(parts) {
         let ([first, last], _) = low.as_chunks() else { return };
         let ([fifth_first, fifth_last], one) = (fifth, _mm256_set1_epi8(16));
         let [[low, high], [later_low, later_high]] =
             [(first, fifth_first), (last, fifth_last)].map(|(codes, fifth)| {
-                let [low, high] = nibbles(twice(codes));
+                let [low, high] = nibbles_of_32(twice(codes));
                 let low_fifth = _mm256_and_si256(_mm256_slli_epi16::<4>(fifth), one);
                 let high_fifth = _mm256_and_si256(_mm256_slli_epi16::<3>(fifth), one);
                 [_mm256_or_si256(low, low_fifth), _mm256_or_si256(high, high_fifth)]
             });
-        let ([low_out, high_out], _) = out.as_chunks_mut::<32>() else { return };
-        scale_add([low, later_low], [*factor, *addend].map(|number| _mm256_set1_ps(number)), low_out);
-        scale_add(
-            [high, later_high],
-            [*next_factor, *next_addend].map(|number| _mm256_set1_ps(number)),
-            high_out,
-        );
+        scale_add_two_parts([[low, later_low], [high, later_high]], factors, addends, out);
         fifth = fifth.map(|bits| _mm256_srli_epi16::<2>(bits));
+    }
+}
+
+/// `factor × code + addend` for two parts, whose codes are as those of [`scale_add`].
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn scale_add_two_parts(
+    codes: [[__m256i; 2]; 2],
+    factors: &[f32; 2],
+    addends: &[f32; 2],
+    out: &mut [f32; 64],
+) {
+    let parts = codes.into_iter().zip(factors).zip(addends);
+    for (out, ((codes, factor), addend)) in out.as_chunks_mut().0.iter_mut().zip(parts) {
+        scale_add(codes, [_mm256_set1_ps(*factor), _mm256_set1_ps(*addend)], out);
     }
 }
 

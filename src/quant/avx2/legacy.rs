@@ -1,17 +1,17 @@
 //! Kernels in vectors of 8 numbers for blocks of 32 elements.
 //!
 //! Codes are put together as bytes, 16 of them in both halves of a vector, from where one step makes eight numbers of them.
-#![allow(dead_code, reason = "with `legacy` turned off, only what the kernels of `k` use")]
 
+use super::twice;
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
-use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_storeu_ps};
+use safe_unaligned_simd::x86_64::_mm256_storeu_ps;
 
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
     let ([d, _], codes) = (two_halves(block), split::<2, 16, 18>(block).1);
-    let codes = nibbles(twice(codes)).map(|codes| _mm256_sub_epi8(codes, _mm256_set1_epi8(8)));
+    let codes = nibbles_of_32(twice(codes)).map(|codes| _mm256_sub_epi8(codes, _mm256_set1_epi8(8)));
     scale(codes, d, out);
 }
 
@@ -19,7 +19,7 @@ pub(super) fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
     let codes = split::<4, 16, 20>(block).1;
-    scale_add(nibbles(twice(codes)), two_halves(block), out);
+    scale_add(nibbles_of_32(twice(codes)), two_halves(block), out);
 }
 
 #[inline]
@@ -61,17 +61,10 @@ pub(super) fn two_halves<const BYTES: usize>(block: &[u8; BYTES]) -> [__m256; 2]
     [_mm256_broadcastss_ps(halves), _mm256_broadcastss_ps(_mm_movehdup_ps(halves))]
 }
 
-/// 16 bytes, twice.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn twice(bytes: &[u8; 16]) -> __m256i {
-    _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes))
-}
-
 /// The low nibbles of all bytes, and the high ones.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn nibbles(bytes: __m256i) -> [__m256i; 2] {
+pub(super) fn nibbles_of_32(bytes: __m256i) -> [__m256i; 2] {
     [bytes, _mm256_srli_epi16::<4>(bytes)].map(|nibbles| _mm256_and_si256(nibbles, _mm256_set1_epi8(15)))
 }
 

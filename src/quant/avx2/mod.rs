@@ -1,8 +1,7 @@
 //! Steps of kernels in vectors of 8 numbers.
-#![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 #[cfg(feature = "iq")]
-pub(super) mod codebooks;
+mod codebooks;
 #[cfg(feature = "k")]
 mod k;
 #[cfg(any(feature = "k", feature = "legacy"))]
@@ -17,24 +16,17 @@ use self::k::{q4_k, q5_k};
 #[cfg(feature = "legacy")]
 use self::legacy::{q4_0, q4_1, q5_0, q5_1, q8_0};
 #[cfg(feature = "k")]
-use super::k::{q2_k, q3_k, q6_k};
+use super::k::{q2_k, q3_k, q6_k, q8_k};
 use super::lines::{STEP, in_lines};
 use super::written::{by_block, plain_kernel, written_kernels};
-use super::{Kernel, blocks, plain};
+use super::{Kernel, blocks, of_dtype, plain};
 use crate::TensorType;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_ps, _mm256_storeu_ps};
 
-written_kernels!("avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
+written_kernels!(avx2 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt");
 
-/// The value of a binary16 number. A NaN is made quiet, its sign and payload are kept.
-#[inline]
-#[target_feature(enable = "f16c")]
-pub(super) fn half(bytes: [u8; 2]) -> f32 {
-    _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(bytes)))))
-}
-
-/// The same in all lanes.
+/// The value of a binary16 number in all lanes. A NaN is made quiet, its sign and payload are kept.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn half_in_each(bytes: [u8; 2]) -> __m256 {
@@ -59,8 +51,7 @@ fn bf16(src: &[u8; 128], out: &mut [f32; STEP]) {
         0x0d0c, zeros, 0x0f0e,
     );
     for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        let halves = _mm256_broadcastsi128_si256(_mm_loadu_si128(halves));
-        _mm256_storeu_ps(values, _mm256_castsi256_ps(_mm256_shuffle_epi8(halves, places)));
+        _mm256_storeu_ps(values, _mm256_castsi256_ps(_mm256_shuffle_epi8(twice(halves), places)));
     }
 }
 
@@ -77,7 +68,7 @@ pub(super) fn look_up(table: &[f32; 16], codes: &[u8; 16], scale: f32, out: &mut
 #[target_feature(enable = "avx2")]
 pub(super) fn look_up_by(table: &[f32; 16], codes: &[u8; 16], scale: __m256, out: &mut [f32; 32]) {
     let table = as_bytes(table);
-    let [low, high] = nibbles(_mm_loadu_si128(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
+    let [low, high] = nibbles_of_16(_mm_loadu_si128(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
     for (out, values) in out.as_chunks_mut().0.iter_mut().zip([low, upper(low), high, upper(high)]) {
         _mm256_storeu_ps(out, scaled(values, scale));
     }
@@ -96,10 +87,17 @@ pub(super) fn as_bytes(table: &[f32; 16]) -> __m128i {
     _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words))
 }
 
+/// 16 bytes, twice.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn twice(bytes: &[u8; 16]) -> __m256i {
+    _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes))
+}
+
 /// The low nibbles of all bytes, and the high ones.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn nibbles(bytes: __m128i) -> [__m128i; 2] {
+pub(super) fn nibbles_of_16(bytes: __m128i) -> [__m128i; 2] {
     [bytes, _mm_srli_epi16::<4>(bytes)].map(|nibbles| _mm_and_si128(nibbles, _mm_set1_epi8(15)))
 }
 

@@ -1,9 +1,8 @@
 //! The kernels of 4-bit codes for values of a table, in vectors of 8 numbers.
-#![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
 #[cfg(feature = "iq")]
 use super::half_in_each;
-use super::{as_bytes, look_up, look_up_by, nibbles, scaled};
+use super::{as_bytes, look_up, look_up_by, nibbles_of_16, scaled};
 #[cfg(feature = "fp4")]
 use crate::quant::fp4::E2M1_DOUBLED;
 #[cfg(feature = "iq")]
@@ -62,7 +61,7 @@ pub(super) fn nvfp4(block: &[u8; 36], out: &mut [f32; 64]) {
     for (out, (codes, scale)) in out.as_chunks_mut::<16>().0.iter_mut().zip(parts) {
         let scale = HALVES_OF_UE4M3.get(usize::from(*scale)).copied().unwrap_or_default();
         let table = as_bytes(&E2M1_DOUBLED);
-        let values = nibbles(_mm_loadu_si64(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
+        let values = nibbles_of_16(_mm_loadu_si64(codes)).map(|codes| _mm_shuffle_epi8(table, codes));
         for (out, values) in out.as_chunks_mut().0.iter_mut().zip(values) {
             _mm256_storeu_ps(out, scaled(values, _mm256_set1_ps(scale)));
         }

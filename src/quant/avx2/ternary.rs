@@ -3,10 +3,10 @@
 //! The products of all levels are one register, and a code of two bits their index. What is above a code does no harm, as
 //! they are there twice.
 
-use super::half_in_each;
+use super::{half_in_each, twice};
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
-use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_storeu_ps};
+use safe_unaligned_simd::x86_64::_mm256_storeu_ps;
 
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
@@ -115,10 +115,9 @@ fn look_up<const N: usize>(codes: [__m256i; N], table: __m256, out: &mut [f32]) 
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn eighths(bytes: &[u8; 16]) -> __m256i {
-    let bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes));
     let first = _mm_setr_epi8(0, -1, 8, -1, 1, -1, 9, -1, 2, -1, 10, -1, 3, -1, 11, -1);
     let last = _mm_setr_epi8(4, -1, 12, -1, 5, -1, 13, -1, 6, -1, 14, -1, 7, -1, 15, -1);
-    _mm256_shuffle_epi8(bytes, _mm256_setr_m128i(first, last))
+    _mm256_shuffle_epi8(twice(bytes), _mm256_setr_m128i(first, last))
 }
 
 /// The products of the first digits of twice eight fractions, each in a word; returns what is behind these digits.

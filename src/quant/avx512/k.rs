@@ -6,25 +6,25 @@
 //!
 //! Factors are exact: products of the 11 bits of an f16 number and of 8 bits at most.
 
-use super::legacy::{multiples_plus, select};
-use crate::quant::avx2::half;
+use super::bytes::{InMemory, SELECT, half_in_each, in_each_byte, lanes, select};
+use super::legacy::multiples_plus;
 use crate::quant::k::q3_k_scales;
 use crate::quant::unpack::split;
 use core::arch::x86_64::*;
-use core::hint::black_box;
 use safe_unaligned_simd::x86_64::{
     _mm_loadl_epi64, _mm_loadu_si128, _mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_ps,
 };
 
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256]) {
     let (scales, codes) = split::<16, 64, 80>(rest);
     let scales = _mm512_cvtepu8_epi32(_mm_loadu_si128(scales));
     let minimums = _mm512_cvtepi32_ps(_mm512_srli_epi32::<4>(scales));
     let scales = _mm512_cvtepi32_ps(_mm512_and_si512(scales, _mm512_set1_epi32(15)));
-    let factors = _mm512_mul_ps(_mm512_set1_ps(half([*d0, *d1])), scales);
-    let addends = _mm512_mul_ps(_mm512_set1_ps(-half([*m0, *m1])), minimums);
+    let factors = _mm512_mul_ps(half_in_each([*d0, *d1]), scales);
+    let minus = _mm512_xor_ps(half_in_each([*m0, *m1]), _mm512_set1_ps(-0.0));
+    let addends = _mm512_mul_ps(minus, minimums);
     let table = |parts: __m512i, codes: __m512| {
         let [factors, addends] = [factors, addends].map(|all| _mm512_permutexvar_ps(parts, all));
         _mm512_add_ps(_mm512_mul_ps(factors, codes), addends)
@@ -42,6 +42,7 @@ pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256])
         let low = table(_mm512_add_epi32(low_parts, half), low_codes);
         [low, table(_mm512_add_epi32(high_parts, half), high_codes)]
     });
+    let [low_bits, high_bits] = [3, 12].map(|bits| _mm512_set1_epi32(bits));
     let groups = out.as_chunks_mut::<128>().0.iter_mut().zip(codes.as_chunks::<32>().0).zip([[0, 1], [2, 3]]);
     for ((out, codes), places) in groups {
         let ([codes, later], _) = codes.as_chunks() else { continue };
@@ -52,10 +53,10 @@ pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256])
             let (above, below) = (_mm512_set1_epi32(place << 2), _mm512_set1_epi32(place));
             let ([[first_low, first_high], [last_low, last_high]], [codes, later]) = ([first, second], codes);
             let values = [
-                _mm512_permutexvar_ps(select(3, codes, above), first_low),
-                _mm512_permutexvar_ps(select(3, later, above), last_low),
-                _mm512_permutexvar_ps(select(12, codes, below), first_high),
-                _mm512_permutexvar_ps(select(12, later, below), last_high),
+                _mm512_permutexvar_ps(select(low_bits, codes, above), first_low),
+                _mm512_permutexvar_ps(select(low_bits, later, above), last_low),
+                _mm512_permutexvar_ps(select(high_bits, codes, below), first_high),
+                _mm512_permutexvar_ps(select(high_bits, later, below), last_high),
             ];
             let outs = out.as_chunks_mut().0.iter_mut().zip(values);
             outs.for_each(|(out, values)| _mm512_storeu_ps(out, values));
@@ -64,13 +65,13 @@ pub(super) fn q2_k([rest @ .., d0, d1, m0, m1]: &[u8; 84], out: &mut [f32; 256])
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q3_k([rest @ .., d0, d1]: &[u8; 110], out: &mut [f32; 256]) {
     let (high, rest) = split::<32, 76, 108>(rest);
     let (low, scales) = split::<64, 12, 76>(rest);
     let scales = q3_k_scales(scales).map(i8::cast_unsigned);
     let scales = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(&scales)));
-    let factors = _mm512_mul_ps(_mm512_set1_ps(half([*d0, *d1])), scales);
+    let factors = _mm512_mul_ps(half_in_each([*d0, *d1]), scales);
     let codes_around_zero = _mm512_setr_ps(
         -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0,
     );
@@ -96,7 +97,8 @@ pub(super) fn q3_k([rest @ .., d0, d1]: &[u8; 110], out: &mut [f32; 256]) {
     for (out, low) in out.as_chunks_mut::<64>().0.iter_mut().zip(low) {
         let [first, second] =
             parts.map(|parts| _mm512_mul_ps(_mm512_permutexvar_ps(parts, factors), codes_around_zero));
-        let codes = sixteens(select(0x0303_0303, low, select(0x0404_0404, high, place)));
+        let third = select(_mm512_set1_epi32(0x0404_0404), high, place);
+        let codes = sixteens(select(_mm512_set1_epi32(0x0303_0303), low, third));
         for (out, codes) in out.as_chunks_mut().0.iter_mut().zip(codes) {
             _mm512_storeu_ps(out, _mm512_permutex2var_ps(first, codes, second));
         }
@@ -106,7 +108,7 @@ pub(super) fn q3_k([rest @ .., d0, d1]: &[u8; 110], out: &mut [f32; 256]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
     let (head, codes) = split::<16, 128, 144>(block);
     let parts = InMemory::new(factors(head));
@@ -127,7 +129,7 @@ pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     let (head, rest) = split::<16, 160, 176>(block);
     let (fifth, low) = split::<32, 128, 160>(rest);
@@ -141,7 +143,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
     for ((out, low), (factors, addends)) in groups.zip(parts) {
         let [first, second] = tables(factors, addends);
         let low = _mm512_srlv_epi64(twice(low), shifts);
-        let codes = sixteens(select(0x0f0f_0f0f, low, fifth));
+        let codes = sixteens(select(_mm512_set1_epi32(0x0f0f_0f0f), low, fifth));
         let vectors = codes.into_iter().zip([first, first, second, second]);
         for (out, (codes, [first, second])) in out.as_chunks_mut().0.iter_mut().zip(vectors) {
             _mm512_storeu_ps(out, _mm512_permutex2var_ps(first, codes, second));
@@ -152,7 +154,7 @@ pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
 
 /// What codes of five bits stand for in two parts.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn tables([factor, next_factor]: &[f32; 2], [addend, next_addend]: &[f32; 2]) -> [[__m512; 2]; 2] {
     [(factor, addend), (next_factor, next_addend)]
         .map(|(factor, addend)| multiples_plus(_mm512_set1_ps(*factor), _mm512_set1_ps(*addend)))
@@ -160,7 +162,7 @@ fn tables([factor, next_factor]: &[f32; 2], [addend, next_addend]: &[f32; 2]) ->
 
 /// `d × scale` of the 8 parts of `Q4_K` and `Q5_K`, then `−dmin × minimum` of each.
 #[inline]
-#[target_feature(enable = "avx512f,avx512vl,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn factors(head: &[u8; 16]) -> __m512 {
     let bytes = _mm_loadu_si128(head);
     // Of scales 0 to 3, of 4 to 7, of minimums 0 to 3, of 4 to 7: what has the low bits, and what has the two top ones.
@@ -169,7 +171,7 @@ fn factors(head: &[u8; 16]) -> __m512 {
     let low = _mm_srlv_epi32(low, _mm_setr_epi32(0, 0, 0, 4));
     let top = _mm_and_si128(_mm_srli_epi32::<2>(top), _mm_setr_epi32(0, 0x3030_3030, 0, 0x3030_3030));
     let masks = _mm_setr_epi32(0x3f3f_3f3f, 0x0f0f_0f0f, 0x3f3f_3f3f, 0x0f0f_0f0f);
-    let integers = _mm512_cvtepu8_epi32(_mm_ternarylogic_epi32::<0xca>(masks, low, top));
+    let integers = _mm512_cvtepu8_epi32(_mm_ternarylogic_epi32::<SELECT>(masks, low, top));
 
     let halves = _mm512_castps128_ps512(_mm_cvtph_ps(_mm_loadl_epi64(head)));
     let places = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
@@ -179,38 +181,15 @@ fn factors(head: &[u8; 16]) -> __m512 {
     _mm512_mul_ps(halves, _mm512_cvtepi32_ps(integers))
 }
 
-/// Numbers in memory: a load brings one of them to all places, for which from a register it takes one step or two that only
-/// one unit of the processor can do.
-///
-/// What goes over the end of a line of the cache cannot be loaded right after it was stored.
-#[repr(align(64))]
-struct InMemory([f32; 16]);
-
-impl InMemory {
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn new(numbers: __m512) -> Self {
-        let mut memory = Self([0.0; 16]);
-        _mm512_storeu_ps(&mut memory.0, numbers);
-        memory
-    }
-
-    /// The numbers, from where they are: the compiler would take them from the register.
-    #[inline(always)]
-    fn numbers(&self) -> &[f32; 16] {
-        black_box(&self.0)
-    }
-}
-
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
     let (low, rest) = split::<128, 80, 208>(rest);
     let (high, scales) = split::<64, 16, 80>(rest);
     // Codes are made four times as large; below the least factor, 2^-24, an f32 has room.
-    let d = half([*d0, *d1]) * 0.25;
+    let d = _mm512_mul_ps(half_in_each([*d0, *d1]), _mm512_set1_ps(0.25));
     let scales = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(scales)));
-    let factors = InMemory::new(_mm512_mul_ps(_mm512_set1_ps(d), scales));
+    let factors = InMemory::new(_mm512_mul_ps(d, scales));
     let bits = low.as_chunks::<64>().0.iter().zip(high.as_chunks::<32>().0);
     let outs = out.as_chunks_mut::<128>().0.iter_mut().zip(factors.numbers().as_chunks::<8>().0);
     for ((low, high), (out, factors)) in bits.zip(outs) {
@@ -221,7 +200,7 @@ pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
         let codes = [(_mm512_slli_epi64::<2>(low), first), (_mm512_srli_epi64::<2>(low), second)];
         let outs = out.as_chunks_mut::<64>().0.iter_mut().zip(factors.as_chunks::<4>().0);
         for ((low, high), (out, factors)) in codes.into_iter().zip(outs) {
-            let codes = four_times_signed(select(0x3c3c_3c3c, low, high));
+            let codes = four_times_signed(select(_mm512_set1_epi32(0x3c3c_3c3c), low, high));
             for ((out, codes), factor) in out.as_chunks_mut().0.iter_mut().zip(codes).zip(factors) {
                 let codes = _mm512_cvtepi32_ps(codes);
                 _mm512_storeu_ps(out, _mm512_mul_ps(_mm512_set1_ps(*factor), codes));
@@ -232,7 +211,7 @@ pub(super) fn q6_k([rest @ .., d0, d1]: &[u8; 210], out: &mut [f32; 256]) {
 
 /// `4 × (code − 32)` for codes in the six uppermost bits of each byte.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn four_times_signed(bytes: __m512i) -> [__m512i; 4] {
     // The bits below a code are cleared, and its highest one is turned: that subtracts half of what it counts to.
     let (code, highest) = (_mm512_set1_epi8(-4), _mm512_set1_epi8(-128));
@@ -242,23 +221,16 @@ fn four_times_signed(bytes: __m512i) -> [__m512i; 4] {
 
 /// Each byte four times, which makes the number of 32 bits that has it lowest, and uppermost.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn sixteens(bytes: __m512i) -> [__m512i; 4] {
-    places().map(|places| _mm512_permutexvar_epi8(places, bytes))
-}
-
-/// Numbers from 0 on, each four times, in four vectors.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn places() -> [__m512i; 4] {
-    let numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    let places = _mm512_mullo_epi32(numbers, _mm512_set1_epi32(0x0101_0101));
-    [0, 16, 32, 48].map(|from| _mm512_add_epi8(places, _mm512_set1_epi8(from)))
+    let places = in_each_byte(lanes());
+    [0, 16, 32, 48]
+        .map(|from| _mm512_permutexvar_epi8(_mm512_add_epi8(places, _mm512_set1_epi8(from)), bytes))
 }
 
 /// 32 bytes, twice.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn twice(bytes: &[u8; 32]) -> __m512i {
     _mm512_broadcast_i64x4(_mm256_loadu_si256(bytes))
 }

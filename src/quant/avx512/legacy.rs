@@ -2,23 +2,29 @@
 //!
 //! The products of all codes of four or five bits are a table in one register or two, and a code its index. Only so many
 //! lowest bits of an index are looked at, so what a shift leaves above a code does no harm.
-#![allow(dead_code, reason = "with `legacy` turned off, only what the kernels of `k` use")]
 
+use super::bytes::select;
 use super::look_up_nibbles;
 use crate::quant::unpack::split;
-use crate::quant::written::{AROUND_ZERO, FROM_ZERO};
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm512_loadu_ps, _mm512_storeu_ps};
 
+/// Codes less 8.
+static AROUND_ZERO: [f32; 16] =
+    [-8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+/// Codes.
+static FROM_ZERO: [f32; 16] =
+    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
+
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q4_0(block: &[u8; 18], out: &mut [f32; 32]) {
     let ([d, _], codes) = (two_halves(block), split::<2, 16, 18>(block).1);
     look_up_nibbles(_mm512_mul_ps(d, _mm512_loadu_ps(&AROUND_ZERO)), codes, out);
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
     let [d, m] = two_halves(block);
     let codes = split::<4, 16, 20>(block).1;
@@ -26,7 +32,7 @@ pub(super) fn q4_1(block: &[u8; 20], out: &mut [f32; 32]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
     let ([d, _], codes) = (two_halves(block), split::<2, 20, 22>(block).1);
     let above = _mm512_mul_ps(d, _mm512_loadu_ps(&FROM_ZERO));
@@ -35,7 +41,7 @@ pub(super) fn q5_0(block: &[u8; 22], out: &mut [f32; 32]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
     let [d, m] = two_halves(block);
     let codes = split::<4, 20, 24>(block).1;
@@ -44,7 +50,7 @@ pub(super) fn q5_1(block: &[u8; 24], out: &mut [f32; 32]) {
 
 /// `Q8_0`, and `Q8_1` without its sum.
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn q8_0<const BYTES: usize>(block: &[u8; BYTES], out: &mut [f32; 32]) {
     let ([d, _], Some(codes)) = (two_halves(block), block.last_chunk::<32>()) else { return };
     for (out, codes) in out.as_chunks_mut().0.iter_mut().zip(codes.as_chunks().0) {
@@ -55,7 +61,7 @@ pub(super) fn q8_0<const BYTES: usize>(block: &[u8; BYTES], out: &mut [f32; 32])
 
 /// The first two f16 numbers of a block, each in all places.
 #[inline]
-#[target_feature(enable = "avx512f,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn two_halves<const BYTES: usize>(block: &[u8; BYTES]) -> [__m512; 2] {
     // Four are converted: from memory that is one step less than to bring two into a vector.
     let four = block.first_chunk().unwrap_or(&[0; 8]);
@@ -66,7 +72,7 @@ fn two_halves<const BYTES: usize>(block: &[u8; BYTES]) -> [__m512; 2] {
 
 /// `factor × code + addend` for all codes of five bits.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn multiples_plus(factor: __m512, addend: __m512) -> [__m512; 2] {
     let low = _mm512_loadu_ps(&FROM_ZERO);
     let high = _mm512_add_ps(low, _mm512_set1_ps(16.0));
@@ -75,7 +81,7 @@ pub(super) fn multiples_plus(factor: __m512, addend: __m512) -> [__m512; 2] {
 
 /// The values that a table of 32 has for codes of five bits: 32 fifth bits, then as nibbles the other four of each.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn look_up_five_bits(table: [__m512; 2], codes: &[u8; 20], out: &mut [f32; 32]) {
     let (fifth, low) = split::<4, 16, 20>(codes);
     let fifth = _mm512_set1_epi32(i32::from_le_bytes(*fifth));
@@ -85,15 +91,8 @@ fn look_up_five_bits(table: [__m512; 2], codes: &[u8; 20], out: &mut [f32; 32]) 
     let later = _mm512_add_epi32(places, _mm512_set1_epi32(16));
     let halves = [(low, places), (_mm512_srli_epi32::<4>(low), later)];
     for (out, (low, places)) in out.as_chunks_mut().0.iter_mut().zip(halves) {
-        let codes = select(15, low, _mm512_rorv_epi32(fifth, places));
+        let codes = select(_mm512_set1_epi32(15), low, _mm512_rorv_epi32(fifth, places));
         let [first, second] = table;
         _mm512_storeu_ps(out, _mm512_permutex2var_ps(first, codes, second));
     }
-}
-
-/// The bits of `one` where the mask has them, and those of `other` elsewhere.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn select(mask: i32, one: __m512i, other: __m512i) -> __m512i {
-    _mm512_ternarylogic_epi32::<0xca>(_mm512_set1_epi32(mask), one, other)
 }

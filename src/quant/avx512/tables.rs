@@ -1,14 +1,12 @@
 //! The kernels of 4-bit codes for values of a table, in vectors of 16 numbers.
-#![allow(dead_code, unused_imports, reason = "which of these are used depends on the families turned on")]
 
-use super::bytes::{as_array, half_in_each, in_each_byte, lanes};
+use super::bytes::{InMemory, half_in_each, in_each_byte, lanes};
+use super::look_up_nibbles;
 #[cfg(feature = "fp4")]
 use crate::quant::fp4::E2M1_DOUBLED;
 #[cfg(feature = "iq")]
 use crate::quant::iq::NON_LINEAR;
 use crate::quant::unpack::split;
-#[cfg(feature = "iq")]
-use crate::quant::written::in_memory;
 #[cfg(feature = "fp4")]
 use crate::quant::written::{HALVES_OF_E8M0, HALVES_OF_UE4M3};
 use core::arch::x86_64::*;
@@ -19,7 +17,7 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_si256, _mm512_lo
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 pub(super) fn iq4_nl(block: &[u8; 18], out: &mut [f32; 32]) {
     let [d0, d1, codes @ ..] = block;
-    look_up(_mm512_mul_ps(half_in_each([*d0, *d1]), _mm512_loadu_ps(&NON_LINEAR)), codes, out);
+    look_up_nibbles(_mm512_mul_ps(half_in_each([*d0, *d1]), _mm512_loadu_ps(&NON_LINEAR)), codes, out);
 }
 
 #[cfg(feature = "iq")]
@@ -35,10 +33,10 @@ pub(super) fn iq4_xs(block: &[u8; 136], out: &mut [f32; 256]) {
     let low = _mm512_and_si512(low, _mm512_set1_epi32(15));
     let scales = _mm512_or_si512(low, _mm512_and_si512(high, _mm512_set1_epi32(0x30)));
     let scales = _mm512_cvtepi32_ps(_mm512_sub_epi32(scales, _mm512_set1_epi32(32)));
-    let factors = as_array(_mm512_mul_ps(half_in_each([*d0, *d1]), scales));
-    let parts = codes.as_chunks::<16>().0.iter().zip(in_memory(&factors));
+    let factors = InMemory::new(_mm512_mul_ps(half_in_each([*d0, *d1]), scales));
+    let parts = codes.as_chunks::<16>().0.iter().zip(factors.numbers());
     for (out, (codes, factor)) in out.as_chunks_mut::<32>().0.iter_mut().zip(parts) {
-        look_up(_mm512_mul_ps(_mm512_set1_ps(*factor), _mm512_loadu_ps(&NON_LINEAR)), codes, out);
+        look_up_nibbles(_mm512_mul_ps(_mm512_set1_ps(*factor), _mm512_loadu_ps(&NON_LINEAR)), codes, out);
     }
 }
 
@@ -73,15 +71,5 @@ pub(super) fn nvfp4(block: &[u8; 36], out: &mut [f32; 64]) {
         let scale = HALVES_OF_UE4M3.get(usize::from(*scale)).copied().unwrap_or_default();
         let values = _mm512_permutexvar_ps(_mm512_srlv_epi32(codes, from), table);
         _mm512_storeu_ps(out, _mm512_mul_ps(_mm512_set1_ps(scale), values));
-    }
-}
-
-/// The values that a table has for the low nibbles of all bytes, then for the high ones.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-fn look_up(table: __m512, codes: &[u8; 16], out: &mut [f32; 32]) {
-    let codes = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes));
-    for (out, codes) in out.as_chunks_mut().0.iter_mut().zip([codes, _mm512_srli_epi32::<4>(codes)]) {
-        _mm512_storeu_ps(out, _mm512_permutexvar_ps(codes, table));
     }
 }

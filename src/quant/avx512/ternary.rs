@@ -5,12 +5,32 @@
 
 use super::bytes::{half_in_each, in_each_byte, in_order, lanes, of_256};
 use crate::quant::unpack::split;
-use crate::quant::written::{digit_4, digits_0_to_3};
+use crate::quant::written::table;
 use core::arch::x86_64::*;
 use safe_unaligned_simd::x86_64::{_mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_ps};
 
-/// The base-3 digits of each byte: the first four, two bits each, then the fifth.
-static DIGITS: [[u8; 256]; 2] = [digits_0_to_3(), digit_4()];
+/// The first four base-3 digits of each byte, two bits each.
+static DIGITS_0_TO_3: [u8; 256] = table!([0; 256], 0, digits_0_to_3);
+/// The fifth base-3 digit of each byte.
+static DIGIT_4: [u8; 256] = table!([0; 256], 0, digit_4);
+
+const fn digits_0_to_3(byte: u8) -> u8 {
+    let [two, four, six] = [byte.wrapping_mul(3), byte.wrapping_mul(9), byte.wrapping_mul(27)];
+    digit(byte) | digit(two) << 2 | digit(four) << 4 | digit(six) << 6
+}
+
+const fn digit_4(byte: u8) -> u8 {
+    digit(byte.wrapping_mul(81))
+}
+
+/// The first base-3 digit of a fraction of 256.
+const fn digit(byte: u8) -> u8 {
+    match byte {
+        0..=85 => 0,
+        86..=170 => 1,
+        171.. => 2,
+    }
+}
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
@@ -23,8 +43,7 @@ pub(super) fn tq1_0(block: &[u8; 54], out: &mut [f32; 256]) {
     // In lane i bytes i, 16 + i, 32 + i, and of bytes 48 to 51 each fourth lane has one.
     let from = _mm512_and_si512(in_each_byte(lanes()), _mm512_set1_epi32(0x03ff_ffff));
     let bytes = _mm512_permutexvar_epi8(_mm512_add_epi32(_mm512_set1_epi32(0x3c2c_1000), from), bytes);
-    let [four, fifth] = &DIGITS;
-    let (four, fifth) = (of_256(four, bytes), of_256(fifth, bytes));
+    let (four, fifth) = (of_256(&DIGITS_0_TO_3, bytes), of_256(&DIGIT_4, bytes));
     let by_4 = _mm512_setr_epi32(24, 24, 24, 24, 26, 26, 26, 26, 28, 28, 28, 28, 30, 30, 30, 30);
     let codes = [
         four,
@@ -97,14 +116,14 @@ pub(super) fn q2_0(block: &[u8; 18], out: &mut [f32; 64]) {
 
 /// `d × (code − 1)` for all codes of two bits.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn levels(d: __m512) -> __m512 {
     _mm512_mul_ps(d, _mm512_set4_ps(2.0, 1.0, 0.0, -1.0))
 }
 
 /// The values that a table has for codes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
 fn look_up<const N: usize>(codes: [__m512i; N], table: __m512, out: &mut [f32]) {
     for (out, codes) in out.as_chunks_mut().0.iter_mut().zip(codes) {
         _mm512_storeu_ps(out, _mm512_permutexvar_ps(codes, table));
