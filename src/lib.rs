@@ -31,7 +31,7 @@
 //! Where to add
 //! - a value type: `ValueType` and `Scalar` in `value`, an iterator of `Items` in `event`, what the getters make of it in
 //!   `metadata/value`.
-//! - a tensor type: a line of the table in `tensor_type`, a function in `quant`. A dtype of safetensors: a line of the table in
+//! - a tensor type: a line of the table in `tensor_type`, a function in `quant`, a line in `quant/written`. A dtype of safetensors: a line of the table in
 //!   `safetensors/dtype`, a function in `quant/dtype`. The tests then ask for golden data, a row of the README, its numbers in
 //!   `quant/tests`; its flash is measured by `.ci/sizes`, its instructions by `examples/firmware` and `benches`.
 //! - a kernel for processors without vector units: beside the one of its type, chosen by `quant::unpack::SCALAR`, and held to
