@@ -46,7 +46,7 @@ fn convert_soon<const BYTES: usize>(
 /// Stops at the end of the shorter slice and returns the number of elements written. Never panics.
 #[cfg_attr(target_arch = "x86_64", inline(always))]
 pub fn f32(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
-    if SLOW_MEMCPY && !elements.as_ptr().cast::<f32>().is_aligned() {
+    if SLOW_MEMCPY && (HARD_FLOAT || !elements.as_ptr().cast::<f32>().is_aligned()) {
         copy_words(elements, out)
     } else {
         convert(elements, out, f32::from_le_bytes)
@@ -64,7 +64,7 @@ fn copy_words(elements: &[[u8; 4]], out: &mut [f32]) -> usize {
 }
 
 /// Whether memcpy is slow from addresses that are no multiples of 4: for a word it takes 14 instructions on Cortex-M, most
-/// of which can load a word from any address.
+/// of which can load a word from any address; from others 5, where four words a turn take 2 each.
 const SLOW_MEMCPY: bool = SCALAR && cfg!(target_arch = "arm");
 
 /// Widens `F16` elements: IEEE binary16, a NaN made quiet with its payload kept.
