@@ -10,79 +10,24 @@
 
 mod support;
 
-use crc::{CRC_32_ISO_HDLC, Crc};
 use support::gguf_writer::{Gguf, Tensor};
 use support::random::Random;
+use support::reboot::{CRC, restored, saved, survives_every_reboot};
 use support::record::{Full, Recording, Seen, full, lenient, whole};
 use support::samples::{compact, corpus_file, corpus_names, corpus_options, long_names};
 use weightstream::{CheckpointError, Decoder, ErrorKind, Event, Options, TensorSlot};
 
-const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
-
-/// The checkpoint of a decoder.
-fn saved(decoder: &Full) -> Vec<u8> {
-    let mut bytes = vec![0; decoder.checkpoint_bytes()];
-    assert_eq!(decoder.checkpoint(&mut bytes), Ok(bytes.len()));
-    bytes
-}
-
-/// A decoder of the same options that goes on from a checkpoint.
-fn restored(options: Options, checkpoint: &[u8]) -> Full {
-    let mut decoder = full(options);
-    decoder.restore(checkpoint).unwrap();
-    decoder
-}
-
-/// The decoder is replaced by one restored from its checkpoint after every event, and the rest of the chunk is thrown away,
-/// as a reboot would; the source goes on at `position`.
-fn with_a_reboot_after_every_event(bytes: &[u8], options: Options) -> Recording {
-    let mut decoder = full(options);
-    let mut recording = Recording::new();
-    loop {
-        let position = decoder.position();
-        let mut input = &bytes[position as usize..];
-        match decoder.decode(&mut input) {
-            Ok(Some(event)) => {
-                let seen = Seen::from(event);
-                recording.note(seen, decoder.position());
-            }
-            Ok(None) => return recording.close(&decoder),
-            Err(error) => {
-                recording.result = Err(error);
-                return recording.close(&decoder);
-            }
-        }
-        decoder = restored(options, &saved(&decoder));
-    }
-}
-
-/// Cut after every byte: what comes before and after a reboot is what a decoder tells that was never interrupted.
-fn survives_a_cut_after_every_byte(name: &str, bytes: &[u8], options: Options) {
-    let expected = whole(bytes, options);
-    for at in 0..=bytes.len() {
-        let (first, second) = bytes.split_at(at);
-        let mut recording = Recording::new();
-        let mut decoder = full(options);
-        if recording.push(&mut decoder, first) {
-            decoder = restored(options, &saved(&decoder));
-            recording.push(&mut decoder, second);
-        }
-        assert_eq!(recording.close(&decoder), expected, "{name} cut at {at}");
-    }
-    assert_eq!(with_a_reboot_after_every_event(bytes, options), expected, "{name}, event by event");
-}
-
 #[test]
 fn a_decoder_survives_a_cut_after_every_byte() {
     for (version, big_endian) in [(1, false), (2, true), (3, false)] {
-        survives_a_cut_after_every_byte("compact", &compact(version, big_endian).bytes, Options::new());
+        survives_every_reboot("compact", &compact(version, big_endian).bytes, || full(Options::new()));
     }
     for name in ["nested_arrays.gguf", "offsets_shuffled.gguf", "zero_size_dims.gguf", "bool_nonbinary.gguf"]
     {
-        survives_a_cut_after_every_byte(name, &corpus_file(name), corpus_options(name));
+        survives_every_reboot(name, &corpus_file(name), || full(corpus_options(name)));
     }
-    survives_a_cut_after_every_byte("long names", &long_names().bytes, Options::new());
-    survives_a_cut_after_every_byte("compact, lenient", &compact(3, false).bytes, lenient());
+    survives_every_reboot("long names", &long_names().bytes, || full(Options::new()));
+    survives_every_reboot("compact, lenient", &compact(3, false).bytes, || full(lenient()));
 }
 
 #[test]
@@ -96,7 +41,7 @@ fn a_decoder_of_any_file_survives_many_reboots() {
             if !recording.push(&mut decoder, piece) {
                 break;
             }
-            decoder = restored(options, &saved(&decoder));
+            decoder = restored(full(options), &saved(&decoder));
         }
         assert_eq!(recording.close(&decoder), whole(&bytes, options), "{name}");
     }
@@ -112,7 +57,7 @@ fn skips_survive() {
             Seen::Tensor { info, .. } if info.index() == 1 => decoder.skip_tensor(),
             _ => {}
         }
-        *decoder = restored(Options::new(), &saved(decoder));
+        *decoder = restored(full(Options::new()), &saved(decoder));
     };
     let tell = |pieces: usize, reboot: bool| {
         let mut decoder = full(Options::new());
@@ -213,7 +158,7 @@ fn a_cut_checkpoint_is_an_error_and_a_longer_buffer_is_none() {
         assert_eq!(full(Options::new()).restore(&checkpoint[..len]), Err(CheckpointError::Corrupt), "{len}");
     }
     let page = [checkpoint.as_slice(), &[0xff; 99]].concat();
-    assert_eq!(saved(&restored(Options::new(), &page)), *checkpoint);
+    assert_eq!(saved(&restored(full(Options::new()), &page)), *checkpoint);
 }
 
 #[test]

@@ -1,47 +1,11 @@
 //! A checkpoint goes on like the decoder that wrote it, and nothing but such a checkpoint is gone on from.
 
-use crc::{CRC_32_ISO_HDLC, Crc};
 use weightstream::{CheckpointError, Decoder, Event, Options, TensorSlot, safetensors};
 
 use crate::cuts::good_files;
+use crate::support::reboot::{CRC, restored, saved, survives_every_reboot};
 use crate::support::record::{Recording, Seen};
-use crate::support::safetensors_writer::{Full, compact, file, full, whole};
-
-const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
-
-fn saved(decoder: &Full) -> Vec<u8> {
-    let mut bytes = vec![0; decoder.checkpoint_bytes()];
-    assert_eq!(decoder.checkpoint(&mut bytes), Ok(bytes.len()));
-    bytes
-}
-
-fn restored(options: Options, checkpoint: &[u8]) -> Full {
-    let mut decoder = full(options);
-    decoder.restore(checkpoint).unwrap();
-    decoder
-}
-
-/// The decoder is replaced by one restored from its checkpoint after every event, and the rest of the chunk is thrown away,
-/// as a reboot would; the source goes on at `position`.
-fn with_a_reboot_after_every_event(bytes: &[u8], options: Options) -> Recording {
-    let mut decoder = full(options);
-    let mut recording = Recording::new();
-    loop {
-        let mut input = &bytes[decoder.position() as usize..];
-        match decoder.decode(&mut input) {
-            Ok(Some(event)) => {
-                let seen = Seen::from(event);
-                recording.note(seen, decoder.position());
-            }
-            Ok(None) => return recording.close(&decoder),
-            Err(error) => {
-                recording.result = Err(error);
-                return recording.close(&decoder);
-            }
-        }
-        decoder = restored(options, &saved(&decoder));
-    }
-}
+use crate::support::safetensors_writer::{compact, file, full, whole};
 
 #[test]
 fn a_decoder_survives_a_reboot_after_every_byte_and_every_event() {
@@ -50,18 +14,7 @@ fn a_decoder_survives_a_reboot_after_every_byte_and_every_event() {
     files.push(("a bad escape", file(r#"{"__metadata__":{"\ud83d\ude00":"\ud83d\ude00\ud800x"}}"#, &[])));
     for (name, bytes) in files {
         let options = Options::new().header_bytes(9000).data_bytes(99);
-        let expected = whole(&bytes, options);
-        for at in 0..=bytes.len() {
-            let (first, second) = bytes.split_at(at);
-            let mut recording = Recording::new();
-            let mut decoder = full(options);
-            if recording.push(&mut decoder, first) {
-                decoder = restored(options, &saved(&decoder));
-                recording.push(&mut decoder, second);
-            }
-            assert_eq!(recording.close(&decoder), expected, "{name} cut at {at}");
-        }
-        assert_eq!(with_a_reboot_after_every_event(&bytes, options), expected, "{name}, event by event");
+        survives_every_reboot(name, &bytes, || full(options));
     }
 }
 
@@ -79,7 +32,7 @@ fn the_pieces_of_a_text_join_over_reboots() {
                 pieces += 1;
             }
         }
-        decoder = restored(Options::new(), &saved(&decoder));
+        decoder = restored(full(Options::new()), &saved(&decoder));
     }
     assert!(pieces > 20);
 }
@@ -99,7 +52,7 @@ fn skips_survive() {
                     _ => {}
                 }
                 if reboot {
-                    *decoder = restored(Options::new(), &saved(decoder));
+                    *decoder = restored(full(Options::new()), &saved(decoder));
                 }
             });
         }

@@ -19,6 +19,7 @@ pub mod golden;
 pub mod grammar;
 pub mod levels;
 pub mod random;
+pub mod reboot;
 pub mod record;
 pub mod rounding;
 pub mod safetensors_writer;
