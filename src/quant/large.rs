@@ -6,13 +6,11 @@
 
 #[cfg(feature = "safetensors")]
 use super::dtype;
-use super::{Block, Kernel, Level, plain};
+use super::{Block, Kernel, Level, avx2, avx512, plain};
 use crate::TensorType;
-use core::arch::x86_64::{_mm_sfence, _mm256_cvtph_ps, _mm256_stream_ps, _mm512_cvtph_ps, _mm512_stream_ps};
+use core::arch::x86_64::{_mm_sfence, _mm256_stream_ps, _mm512_stream_ps};
 use core::mem::take;
-use safe_unaligned_simd::x86_64::{
-    _mm_loadu_si128, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_storeu_ps, _mm512_loadu_ps, _mm512_storeu_ps,
-};
+use safe_unaligned_simd::x86_64::{_mm256_loadu_ps, _mm256_storeu_ps, _mm512_loadu_ps, _mm512_storeu_ps};
 
 /// An output of so many values is large: of 32 MiB. Where less was decoded and then read once, ordinary stores took less
 /// time for both together.
@@ -54,10 +52,10 @@ pub(super) fn run(tensor_type: TensorType, kernel: Kernel, block: Block, src: &[
 ///
 /// The closures in it are compiled for that level.
 macro_rules! run_at {
-    ($level:ident $features:literal $store_line:ident $widen_line:ident) => {
+    ($run:ident $level:ident $features:literal $store_line:ident) => {
         /// Decodes all blocks past the caches.
         #[target_feature(enable = $features)]
-        fn $level(tensor_type: TensorType, kernel: Kernel, block: Block, src: &[u8], out: &mut [f32]) {
+        fn $run(tensor_type: TensorType, kernel: Kernel, block: Block, src: &[u8], out: &mut [f32]) {
             let store = |line: &mut _, values: &_| $store_line(line, values);
             macro_rules! convert {
                 ($function:path) => {{
@@ -76,7 +74,7 @@ macro_rules! run_at {
                     src.as_chunks().0,
                     out,
                     |elements, values| _ = plain::f16(elements, values),
-                    |elements, values| $widen_line(elements, values),
+                    |elements, values| $level::f16(elements.as_flattened(), values),
                     store,
                 ),
                 TensorType::BF16 => convert!(plain::bf16),
@@ -96,9 +94,9 @@ macro_rules! run_at {
         }
     };
 }
-run_at!(run_avx2 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt" store_line_256 widen_line_256);
-run_at!(run_avx512 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi"
-    store_line_512 widen_line_512);
+run_at!(run_avx2 avx2 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt" store_line_256);
+run_at!(run_avx512 avx512 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi"
+    store_line_512);
 
 /// Decodes piece after piece into the L1 cache, and copies whole lines from there.
 #[inline(always)]
@@ -198,25 +196,6 @@ struct Line(#[expect(dead_code, reason = "only its place matters")] [f32; LINE])
 
 fn is_line(values: &[f32; LINE]) -> bool {
     values.as_ptr().cast::<Line>().is_aligned()
-}
-
-/// The values of a line of binary16 numbers.
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn widen_line_256(halves: &[[u8; 2]; LINE], values: &mut [f32; LINE]) {
-    let halves = halves.as_flattened().as_chunks().0;
-    for (halves, values) in halves.iter().zip(values.as_chunks_mut().0) {
-        _mm256_storeu_ps(values, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
-    }
-}
-
-/// The values of a line of binary16 numbers.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn widen_line_512(halves: &[[u8; 2]; LINE], values: &mut [f32; LINE]) {
-    if let Some(halves) = halves.as_flattened().first_chunk::<32>() {
-        _mm512_storeu_ps(values, _mm512_cvtph_ps(_mm256_loadu_si256(halves)));
-    }
 }
 
 /// Waits for stores past the caches, which wait for nothing else.

@@ -33,9 +33,10 @@ pub(super) fn half_in_each(bytes: [u8; 2]) -> __m256 {
     _mm256_cvtph_ps(_mm_set1_epi16(i16::from_le_bytes(bytes)))
 }
 
+/// The values of binary16 numbers, as many as make whole vectors.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
+pub(super) fn f16(src: &[u8], out: &mut [f32]) {
     for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         _mm256_storeu_ps(values, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
     }

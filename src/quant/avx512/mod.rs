@@ -30,9 +30,10 @@ use safe_unaligned_simd::x86_64::{_mm_loadu_si128, _mm256_loadu_si256, _mm512_st
 
 written_kernels!(avx512 "avx2,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi");
 
+/// The values of binary16 numbers, as many as make whole vectors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,f16c")]
-fn f16(src: &[u8; 128], out: &mut [f32; STEP]) {
+pub(super) fn f16(src: &[u8], out: &mut [f32]) {
     for (halves, values) in src.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         _mm512_storeu_ps(values, _mm512_cvtph_ps(_mm256_loadu_si256(halves)));
     }
